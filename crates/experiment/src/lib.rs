@@ -1,0 +1,1 @@
+//! The experiment file, replicas in parallel, the result store, published figures.

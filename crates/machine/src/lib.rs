@@ -1,0 +1,14 @@
+//! What a machine is: CPUs, cores, small cores, caches, NUMA nodes, idle states, and the constants
+//! that say what things cost on it. Readers turn firmware tables and sysfs into this model; the catalog
+//! holds named machines as data files.
+
+pub mod constants;
+pub mod cpuset;
+pub mod model;
+
+pub use constants::{Constant, Constants, Mark};
+pub use cpuset::{CpuSet, MAX_CPUS};
+pub use model::{
+    Arch, Cache, CacheKind, Cpu, IdleState, Machine, Node, Origin, ThreadGroupProperty,
+    ThreadGroups,
+};

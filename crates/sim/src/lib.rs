@@ -1,0 +1,1 @@
+//! A discrete-event model of Linux scheduling on modelled hardware.

@@ -1,0 +1,1 @@
+//! Estimators, intervals and comparisons: pure functions.
