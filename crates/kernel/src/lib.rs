@@ -1,1 +1,55 @@
-//! Kernel versions, mechanisms, and the sched domains a kernel builds from a machine.
+//! Kernel versions, mechanisms, and the sched domains that a kernel builds from a machine: pure functions.
+
+pub mod build;
+pub mod config;
+pub mod domain;
+pub mod flags;
+mod groups;
+pub mod levels;
+pub mod log;
+pub mod mechanism;
+mod numa;
+mod powerpc;
+pub mod version;
+
+pub use build::build;
+pub use config::Kernel;
+pub use domain::{Domain, Domains, Group};
+pub use flags::SdFlags;
+pub use mechanism::{MECHANISMS, Mechanism, MechanismId};
+pub use version::Version;
+
+/// Why a kernel cannot be modelled as asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KernelError {
+    /// Text that is no kernel version.
+    #[error("kernel: found `{found}`, expected a version such as 4.18 or 6.12")]
+    Version {
+        /// What was given.
+        found: String,
+    },
+    /// A version older than the rules that are modelled.
+    #[error("kernel: found {found}, expected {oldest} or newer")]
+    TooOld {
+        /// What was given.
+        found: Version,
+        /// The oldest version modelled.
+        oldest: Version,
+    },
+    /// No mechanism of that name.
+    #[error("mechanism: found `{found}`, expected one of {known}")]
+    Mechanism {
+        /// What was given.
+        found: String,
+        /// The names that exist, comma separated.
+        known: String,
+    },
+    /// An architecture whose topology levels are not modelled.
+    #[error("domains of machine `{machine}`: found architecture {found}, expected powerpc")]
+    Arch {
+        /// The machine's name.
+        machine: String,
+        /// Its architecture.
+        found: String,
+    },
+}

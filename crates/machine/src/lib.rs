@@ -2,13 +2,20 @@
 //! that say what things cost on it. Readers turn firmware tables and sysfs into this model; the catalog
 //! holds named machines as data files.
 
+pub mod catalog;
 pub mod constants;
 pub mod cpuset;
+pub mod devicetree;
+pub mod error;
 pub mod model;
+mod resolve;
+pub mod sysfs;
 
 pub use constants::{Constant, Constants, Mark};
 pub use cpuset::{CpuSet, MAX_CPUS};
+pub use error::MachineError;
 pub use model::{
     Arch, Cache, CacheKind, Cpu, IdleState, Machine, Node, Origin, ThreadGroupProperty,
     ThreadGroups,
 };
+pub use resolve::resolve;

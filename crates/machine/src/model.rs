@@ -150,10 +150,10 @@ pub enum OnlineError {
     /// CPUs that do not exist.
     #[error("online: found CPUs {found}, expected CPUs out of {possible}")]
     Unknown {
-        /// The CPUs that do not exist.
-        found: CpuSet,
-        /// The machine's CPUs.
-        possible: CpuSet,
+        /// The CPUs that do not exist, as a list.
+        found: String,
+        /// The machine's CPUs, as a list.
+        possible: String,
     },
     /// No CPU left.
     #[error("online: found no CPU, expected at least one")]
@@ -233,7 +233,10 @@ impl Machine {
         }
         let possible = self.possible();
         if !online.is_subset(&possible) {
-            return Err(OnlineError::Unknown { found: online - possible, possible });
+            return Err(OnlineError::Unknown {
+                found: (online - possible).to_string(),
+                possible: possible.to_string(),
+            });
         }
         Ok(Machine { online, ..self.clone() })
     }
@@ -247,4 +250,9 @@ impl Machine {
         }
         self.with_online(self.cpus_where(|c| c.thread < threads))
     }
+}
+
+/// Puts caches into the order of [`Machine::caches`].
+pub(crate) fn sort_caches(caches: &mut [Cache]) {
+    caches.sort_by_key(|c| (c.level, c.kind, c.cpus.first(), c.cpus.last()));
 }

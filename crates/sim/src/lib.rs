@@ -1,1 +1,84 @@
 //! A discrete-event model of Linux scheduling on modelled hardware.
+//!
+//! A [`Scenario`] is a machine, a kernel and a workload prepared for running; [`Scenario::run`] takes a seed and
+//! gives a [`RunResult`]. A run reads no clock, no file and no environment: the same seed gives the same bytes.
+
+pub mod class;
+pub mod counters;
+mod engine;
+pub mod events;
+pub mod fair;
+pub mod hardware;
+pub mod idle;
+pub mod pelt;
+pub mod rng;
+mod scenario;
+pub mod topology;
+pub mod world;
+
+pub use counters::Counters;
+pub use scenario::{RunResult, Scenario};
+
+/// Why a scenario cannot be simulated.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SimError {
+    /// A constant is missing.
+    #[error("machine `{machine}`: {missing}")]
+    Constant {
+        /// The machine's name.
+        machine: String,
+        /// Which constant.
+        missing: machine::constants::MissingConstant,
+    },
+    /// A machine without idle states.
+    #[error("machine `{machine}`: idle states: found none, expected at least one")]
+    IdleStates {
+        /// The machine's name.
+        machine: String,
+    },
+    /// A kernel whose fair class is not modelled.
+    #[error(
+        "kernel: found {found}, expected 4.18 or 4.19: the simulator's fair class has their rules (sched domains are built for every version)"
+    )]
+    Kernel {
+        /// The version asked for.
+        found: String,
+    },
+    /// Domains could not be built.
+    #[error(transparent)]
+    Domains(#[from] kernel::KernelError),
+    /// An affinity without an online CPU.
+    #[error(
+        "affinity of `{task}`: found CPUs {found}, expected at least one of the online CPUs {online}"
+    )]
+    Affinity {
+        /// The task's program.
+        task: String,
+        /// CPUs asked for.
+        found: String,
+        /// CPUs online.
+        online: String,
+    },
+    /// A program with more loops than tasks keep counts of.
+    #[error("program `{program}`: found {found} loops, expected at most {max}")]
+    Loops {
+        /// The program's name.
+        program: String,
+        /// Its loops.
+        found: usize,
+        /// What is possible.
+        max: usize,
+    },
+    /// All tasks sleep for ever and the program did not end.
+    #[error("the run stopped making progress at {at_ns} ns: every task waits for another")]
+    Stuck {
+        /// When.
+        at_ns: u64,
+    },
+    /// A metric's mark was never passed.
+    #[error("metric `{metric}`: the run ended before its marks were passed")]
+    Mark {
+        /// The metric's name.
+        metric: String,
+    },
+}

@@ -1,0 +1,143 @@
+use super::*;
+use std::fs;
+use tempfile::TempDir;
+
+/// A sysfs of `files`, given as paths below `sys/devices/system` and contents.
+fn sysfs(files: &[(&str, &str)]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = dir.path().join("sys/devices/system").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{text}\n")).unwrap();
+    }
+    dir
+}
+
+const FOUR_CPUS: &[(&str, &str)] = &[
+    ("cpu/present", "0-3"),
+    ("cpu/online", "0-2"),
+    ("cpu/possible", "0-7"),
+    ("cpu/cpu0/topology/core_cpus_list", "0,2"),
+    ("cpu/cpu1/topology/thread_siblings_list", "1"),
+    ("cpu/cpu2/topology/core_cpus_list", "0,2"),
+    ("cpu/cpu0/topology/physical_package_id", "3"),
+    ("cpu/cpu1/topology/physical_package_id", "-1"),
+    ("cpu/cpu2/topology/physical_package_id", "3"),
+    ("cpu/cpu3/node1/x", ""),
+    ("node/node0/cpulist", "0,2"),
+    ("node/node0/distance", "10 21"),
+    ("node/node0/meminfo", "Node 0 MemTotal:       1024 kB\nNode 0 MemFree: 1 kB"),
+    ("node/node1/cpulist", "1"),
+    ("node/node1/distance", "21 10"),
+    ("cpu/cpu0/cache/index0/level", "1"),
+    ("cpu/cpu0/cache/index0/type", "Data"),
+    ("cpu/cpu0/cache/index0/size", "48K"),
+    ("cpu/cpu0/cache/index0/coherency_line_size", "64"),
+    ("cpu/cpu0/cache/index0/shared_cpu_list", "0,2"),
+    ("cpu/cpu0/cpuidle/state0/name", "POLL"),
+    ("cpu/cpu0/cpuidle/state0/latency", "0"),
+    ("cpu/cpu0/cpuidle/state0/residency", "0"),
+    ("cpu/cpu0/cpuidle/state1/name", "C1"),
+    ("cpu/cpu0/cpuidle/state1/latency", "2"),
+    ("cpu/cpu0/cpuidle/state1/residency", "3"),
+];
+
+/// The error of `FOUR_CPUS` with one file set to `text`, without the root's path.
+fn error_with(file: &str, text: &str) -> String {
+    let dir = sysfs(FOUR_CPUS);
+    fs::write(dir.path().join("sys/devices/system").join(file), text).unwrap();
+    let error = read(dir.path(), Arch::X86).unwrap_err().to_string();
+    let root = format!("{}: ", dir.path().display());
+    error.strip_prefix(&root).unwrap_or_else(|| panic!("{error}")).to_string()
+}
+
+#[test]
+fn reads_cpus_cores_packages_and_nodes() {
+    let dir = sysfs(FOUR_CPUS);
+    let m = read(dir.path(), Arch::X86).unwrap();
+    let shape: Vec<_> = m.cpus.iter().map(|c| (c.core, c.thread, c.package, c.node)).collect();
+    assert_eq!(shape, [(0, 0, 3, 0), (1, 0, 1, 1), (0, 1, 3, 0), (2, 0, 1, 1)]);
+    assert_eq!(m.online.to_string(), "0-2");
+    assert_eq!(m.nodes[1].cpus.to_string(), "1,3");
+    assert_eq!(m.nodes[0].distances, [10, 21]);
+    assert_eq!((m.nodes[0].memory_kib, m.nodes[1].memory_kib), (Some(1024), None));
+    assert_eq!((m.caches[0].size_kib, m.caches[0].line_bytes), (Some(48), Some(64)));
+    assert_eq!(m.idle_states[1].exit_latency_ns, 2000);
+    assert_eq!(m.idle_states[1].target_residency_ns, 3000);
+}
+
+#[test]
+fn says_what_sysfs_leaves_open() {
+    let dir = sysfs(FOUR_CPUS);
+    let unknown = read(dir.path(), Arch::X86).unwrap().unknown.join("\n");
+    for wanted in [
+        "CPUs 4-7: possible but not present",
+        "Core and package of CPUs 3:",
+        "Package of CPUs 1:",
+        "Hardware ids of CPUs 0-3:",
+        "Caches of CPUs 1-3:",
+    ] {
+        assert!(unknown.contains(wanted), "{wanted}: {unknown}");
+    }
+}
+
+#[test]
+fn makes_do_without_topology_caches_and_nodes() {
+    let dir = sysfs(&[("cpu/present", "0-1")]);
+    let m = read(dir.path(), Arch::X86).unwrap();
+    assert_eq!((m.cpus.len(), m.cores().len(), m.nodes.len()), (2, 2, 1));
+    assert!(m.caches.is_empty() && m.idle_states.is_empty());
+    assert!(m.unknown.iter().any(|u| u.starts_with("NUMA nodes")), "{:?}", m.unknown);
+}
+
+#[test]
+fn errors_name_the_file() {
+    for (file, text, wanted) in [
+        (
+            "cpu/online",
+            "0-9",
+            "cpu/online: found `0-9`, expected at least one of the present CPUs 0-3",
+        ),
+        ("cpu/present", "x", "cpu/present: found `x`, expected a CPU list"),
+        ("cpu/cpu0/topology/core_cpus_list", "1", "core_cpus_list: found `1`, expected CPU 0"),
+        ("cpu/cpu0/topology/core_cpus_list", "0-1", "expected cores without common CPUs"),
+        ("cpu/cpu0/topology/physical_package_id", "-7", "found -7, expected -1 to 2^32 - 1"),
+        (
+            "cpu/cpu0/cache/index0/size",
+            "48",
+            "index0/size: found `48`, expected a size such as 32K",
+        ),
+        ("cpu/cpu0/cache/index0/type", "Trace", "found `Trace`, expected Data, Instruction"),
+        ("cpu/cpu0/cache/index0/shared_cpu_list", "2", "found `2`, expected CPU 0"),
+        ("cpu/cpu0/cpuidle/state1/latency", "soon", "found `soon`, expected a number"),
+        ("node/node1/distance", "10", "node1/distance: found `10`, expected 2 numbers"),
+        (
+            "node/node1/cpulist",
+            "0-1",
+            "found CPUs 0, also in node 0, expected each CPU in one node",
+        ),
+        ("node/node0/meminfo", "Node 0 MemTotal: 5 MB", "expected MemTotal in kB"),
+    ] {
+        let error = error_with(file, text);
+        assert!(error.starts_with("sys/devices/system/"), "{error}");
+        assert!(error.contains(wanted), "{file}: {error}");
+    }
+    let empty = tempfile::tempdir().unwrap();
+    let error = read(empty.path(), Arch::X86).unwrap_err().to_string();
+    assert!(
+        error.ends_with("sys/devices/system/cpu: found no CPU, expected at least one"),
+        "{error}"
+    );
+}
+
+#[test]
+fn reads_this_computer() {
+    let (Ok(arch), true) = (host_arch(), Path::new("/sys/devices/system/cpu").exists()) else {
+        println!("skipped: no sysfs of a known architecture");
+        return;
+    };
+    let m = read(Path::new("/"), arch).unwrap();
+    assert_eq!(m.name, "host");
+    assert!(m.online.is_subset(&m.possible()) && !m.online.is_empty());
+    assert!(m.cpus.iter().all(|c| m.nodes.iter().any(|n| n.id == c.node)));
+}

@@ -1,0 +1,183 @@
+//! Machines read from device trees against what real kernels show in sysfs for the same firmware.
+
+use flate2::read::GzDecoder;
+use machine::{Cache, Machine, devicetree, resolve};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const CAPTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/oracle/dev");
+
+/// Captures whose names start with `prefix`; `None` (and a line saying so) where there are none at all.
+fn captures(prefix: &str) -> Option<Vec<PathBuf>> {
+    let Ok(dir) = fs::read_dir(CAPTURES) else {
+        println!("skipped: no ../shared");
+        return None;
+    };
+    let paths = dir.map(|entry| entry.unwrap().path());
+    let name = |p: &Path| p.file_name().unwrap().to_str().unwrap().to_string();
+    let mut paths: Vec<PathBuf> =
+        paths.filter(|p| name(p).starts_with(prefix) && name(p).ends_with(".tar.gz")).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "no capture {prefix}* in {CAPTURES}");
+    Some(paths)
+}
+
+/// Files of sysfs that the comparison needs, by name; the captures hold many more.
+const SYSFS_FILES: &[&str] = &[
+    "online",
+    "possible",
+    "present",
+    "physical_id",
+    "core_cpus_list",
+    "thread_siblings_list",
+    "physical_package_id",
+    "level",
+    "type",
+    "size",
+    "coherency_line_size",
+    "shared_cpu_list",
+    "cpulist",
+    "distance",
+    "meminfo",
+];
+
+fn is_needed(path: &Path) -> bool {
+    let part = |i: usize| path.components().nth(i).and_then(|c| c.as_os_str().to_str());
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    match (part(1), part(2)) {
+        (Some("fw"), _) | (_, Some("uname")) => true,
+        (_, Some("sys")) => SYSFS_FILES.contains(&name) || name.starts_with("node"),
+        _ => false,
+    }
+}
+
+/// Unpacks firmware, sysfs and `uname` of a capture; gives the directory and the capture's folder in it.
+fn unpack(archive: &Path) -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut tar = tar::Archive::new(GzDecoder::new(File::open(archive).unwrap()));
+    for entry in tar.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        if is_needed(&entry.path().unwrap()) {
+            assert!(entry.unpack_in(dir.path()).unwrap());
+        }
+    }
+    let folder = fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap().path();
+    (dir, folder)
+}
+
+/// Step folders of a capture: those that hold `sys`.
+fn steps(folder: &Path) -> Vec<PathBuf> {
+    let all = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
+    let mut steps: Vec<PathBuf> = all.filter(|p| p.join("sys").is_dir()).collect();
+    steps.sort();
+    steps
+}
+
+fn caches_of(cpu: usize, machine: &Machine) -> Vec<Cache> {
+    let online = machine.online;
+    let here = machine.caches.iter().filter(|c| c.cpus.contains(cpu));
+    here.map(|c| Cache { cpus: c.cpus & online, ..c.clone() }).collect()
+}
+
+/// Compares `tree` with `kernel`, which has no more than what sysfs shows of online CPUs.
+fn compare(tree: &Machine, kernel: &Machine, what: &str) {
+    assert_eq!(tree.arch, kernel.arch, "{what}");
+    assert_eq!(tree.cpus.len(), kernel.cpus.len(), "{what}: CPUs");
+    let online = kernel.online;
+    for cpu in 0..tree.cpus.len() {
+        let what = format!("{what}: CPU {cpu}");
+        assert_eq!(tree.cpus[cpu].hw_id, kernel.cpus[cpu].hw_id, "{what}: hardware id");
+        assert_eq!(tree.cpus[cpu].node, kernel.cpus[cpu].node, "{what}: node");
+        assert_eq!(tree.node_cpus(cpu), kernel.node_cpus(cpu), "{what}: CPUs of its node");
+        if online.contains(cpu) {
+            assert_eq!(tree.cpus[cpu].package, kernel.cpus[cpu].package, "{what}: package");
+            let packages = (tree.package_cpus(cpu) & online, kernel.package_cpus(cpu) & online);
+            assert_eq!(packages.0, packages.1, "{what}: package");
+            assert_eq!(tree.core_cpus(cpu) & online, kernel.core_cpus(cpu), "{what}: core");
+            assert_eq!(caches_of(cpu, tree), caches_of(cpu, kernel), "{what}: caches");
+        }
+    }
+    let shape = |m: &Machine| -> Vec<(u32, String, Vec<u32>)> {
+        let of = |n: &machine::Node| (n.id, n.cpus.to_string(), n.distances.clone());
+        m.nodes.iter().map(of).collect()
+    };
+    assert_eq!(shape(tree), shape(kernel), "{what}: nodes");
+    for (tree, kernel) in tree.nodes.iter().zip(&kernel.nodes) {
+        // The kernel counts what it did not reserve for itself.
+        let (tree, kernel) = (tree.memory_kib.unwrap(), kernel.memory_kib.unwrap());
+        assert!(kernel <= tree && kernel > tree / 10 * 8, "{what}: {kernel} of {tree} KiB");
+    }
+}
+
+#[test]
+fn device_trees_give_what_kernels_show() {
+    let Some(archives) = captures("ppc64-") else { return };
+    for archive in archives {
+        let (_dir, folder) = unpack(&archive);
+        let fdt = folder.join("fw/fdt");
+        let blob = fs::read(&fdt).unwrap();
+        let tree = devicetree::read(&blob, &fdt.display().to_string()).unwrap();
+        for step in steps(&folder) {
+            let kernel = resolve(step.to_str().unwrap()).unwrap();
+            let tree = tree.with_online(kernel.online).unwrap();
+            compare(&tree, &kernel, &step.display().to_string());
+        }
+    }
+}
+
+#[test]
+fn smt_modes_are_those_of_the_captures() {
+    let Some(archives) = captures("ppc64-6.12-p9-bigcore-groups") else { return };
+    let (_dir, folder) = unpack(&archives[0]);
+    let tree = resolve(folder.join("fw/fdt").to_str().unwrap()).unwrap();
+    for (step, threads) in [("boot", 8), ("smt4", 4), ("smt2", 2)] {
+        let kernel = resolve(folder.join(step).to_str().unwrap()).unwrap();
+        let tree = tree.with_smt(threads).unwrap();
+        assert_eq!(tree.online, kernel.online, "{step}");
+        for cpu in kernel.online.iter() {
+            let data = kernel.caches.iter().find(|c| c.cpus.contains(cpu)).unwrap();
+            assert_eq!(tree.small_core_siblings(cpu), Some(data.cpus), "{step}: CPU {cpu}");
+        }
+    }
+}
+
+#[test]
+fn catalog_machine_is_the_captured_one() {
+    let Some(archives) = captures("ppc64-6.12-p9-bigcore-groups") else { return };
+    let (_dir, folder) = unpack(&archives[0]);
+    let kernel = resolve(folder.join("boot").to_str().unwrap()).unwrap();
+    let mut machine = machine::catalog::load("power9-big-core").unwrap();
+    machine.caches.retain(|c| c.origin == machine::Origin::Firmware);
+    compare(&machine, &kernel, "power9-big-core");
+}
+
+#[test]
+fn sysfs_of_other_architectures_reads() {
+    let kinds =
+        ["arm64-7.3-offline", "x86-7.3-offline-steps", "x86-7.3-memless-node", "x86-7.3-1cpu"];
+    for kind in kinds {
+        let Some(archives) = captures(kind) else { return };
+        let (_dir, folder) = unpack(&archives[0]);
+        for step in steps(&folder) {
+            let machine = resolve(step.to_str().unwrap()).unwrap();
+            let list = step.join("sys/devices/system/cpu/online");
+            assert_eq!(machine.online.to_string(), fs::read_to_string(list).unwrap().trim());
+            for cpu in machine.online.iter() {
+                let topology = step.join(format!("sys/devices/system/cpu/cpu{cpu}/topology"));
+                let siblings = fs::read_to_string(topology.join("thread_siblings_list")).unwrap();
+                assert_eq!(machine.core_cpus(cpu).to_string(), siblings.trim(), "{step:?}: {cpu}");
+            }
+            let all: usize = machine.nodes.iter().map(|n| n.cpus.len()).sum();
+            assert_eq!(all, machine.cpus.len(), "{step:?}");
+        }
+    }
+}
+
+#[test]
+fn arm64_device_tree_is_refused_clearly() {
+    let Some(archives) = captures("arm64-7.3-kunpeng-1node-dt") else { return };
+    let (_dir, folder) = unpack(&archives[0]);
+    let error = resolve(folder.join("fw/fdt").to_str().unwrap()).unwrap_err().to_string();
+    assert!(error.contains("/cpus: found arm64, which is not supported"), "{error}");
+}

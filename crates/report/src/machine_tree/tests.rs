@@ -1,0 +1,179 @@
+use super::*;
+use machine::{Arch, Constants, Cpu, ThreadGroups};
+use proptest::prelude::*;
+
+/// A machine without caches, nodes or groups: CPUs by (core, thread, package, node).
+fn bare(cpus: impl IntoIterator<Item = (u32, u32, u32, u32)>) -> Machine {
+    let cpu = |(i, (core, thread, package, node))| Cpu { hw_id: i, core, thread, package, node };
+    let cpus: Vec<Cpu> = (0..).zip(cpus).map(cpu).collect();
+    Machine {
+        name: "test".to_string(),
+        title: "A machine".to_string(),
+        arch: Arch::Powerpc,
+        online: CpuSet::first_n(cpus.len()),
+        cpus,
+        caches: Vec::new(),
+        nodes: Vec::new(),
+        thread_groups: Vec::new(),
+        idle_states: Vec::new(),
+        constants: Constants::default(),
+        unknown: Vec::new(),
+    }
+}
+
+fn cache(level: u8, kind: CacheKind, size_kib: u32, cpus: &str) -> Cache {
+    let cpus = cpus.parse().unwrap();
+    let origin = Origin::Firmware;
+    Cache { level, kind, size_kib: Some(size_kib), line_bytes: Some(128), cpus, origin }
+}
+
+fn node(id: u32, cpus: &str, distances: &[u32]) -> Node {
+    let distances = distances.to_vec();
+    Node { id, cpus: cpus.parse().unwrap(), memory_kib: Some(16 << 20), distances }
+}
+
+/// Two big cores of two interleaved small cores each.
+fn big_cores() -> Machine {
+    let mut m = bare((0..16).map(|i| (i / 8 * 8, i % 8, 0, 0)));
+    for (core, small) in [(0, ["0,2,4,6", "1,3,5,7"]), (8, ["8,10,12,14", "9,11,13,15"])] {
+        for cpus in small {
+            m.caches.push(cache(1, CacheKind::Instruction, 32, cpus));
+            m.caches.push(cache(1, CacheKind::Data, 32, cpus));
+        }
+        let groups = small.map(|cpus| cpus.parse().unwrap()).to_vec();
+        m.thread_groups.push(ThreadGroups { property: ThreadGroupProperty::L1, core, groups });
+    }
+    m.caches.push(cache(2, CacheKind::Unified, 512, "0-7"));
+    m.caches.push(Cache { origin: Origin::Catalog, ..cache(3, CacheKind::Unified, 10240, "0-7") });
+    m.caches.push(Cache { size_kib: None, ..cache(2, CacheKind::Unified, 0, "8-15") });
+    m.nodes.push(node(0, "0-15", &[10]));
+    m
+}
+
+#[test]
+fn draws_big_cores() {
+    let mut m = big_cores();
+    m.unknown.push("Firmware names no idle state.".to_string());
+    let expected = "\
+test: A machine (16 CPUs)
+└── package 0 (CPUs 0-15)
+    ├── big core 0 (CPUs 0-7)  L2 512 KiB L3 10 MiB (catalog)
+    │   ├── small core (CPUs 0,2,4,6)  L1d 32 KiB L1i 32 KiB
+    │   └── small core (CPUs 1,3,5,7)  L1d 32 KiB L1i 32 KiB
+    └── big core 8 (CPUs 8-15)  L2 of unknown size
+        ├── small core (CPUs 8,10,12,14)  L1d 32 KiB L1i 32 KiB
+        └── small core (CPUs 9,11,13,15)  L1d 32 KiB L1i 32 KiB
+(catalog): from published documents; a kernel on the machine does not see it
+What the source cannot tell:
+- Firmware names no idle state.
+";
+    assert_eq!(machine_tree(&m), expected);
+}
+
+#[test]
+fn marks_offline_threads() {
+    let text = machine_tree(&big_cores().with_smt(4).unwrap());
+    assert!(text.starts_with("test: A machine (16 CPUs, 8 online)\n"), "{text}");
+    assert!(text.contains("── small core (CPUs 0,2,4,6; offline 4,6)  L1d"), "{text}");
+    assert!(text.contains("── big core 0 (CPUs 0-7)  L2"), "{text}");
+    let text = machine_tree(
+        &bare([(0, 0, 0, 0), (1, 0, 0, 0)]).with_online("0".parse().unwrap()).unwrap(),
+    );
+    assert!(text.contains("── core 1 (CPU 1; offline 1)\n"), "{text}");
+}
+
+#[test]
+fn puts_nodes_and_shared_caches_at_their_levels() {
+    let mut m = bare((0..8).map(|i| (i, 0, i / 4, i / 2)));
+    m.nodes = vec![
+        node(0, "0-1", &[10, 12, 20, 20, 80]),
+        node(1, "2-3", &[12, 10, 20, 20, 80]),
+        node(2, "4-5", &[20, 20, 10, 12, 80]),
+        node(3, "6-7", &[20, 20, 12, 10, 80]),
+        node(8, "", &[80, 80, 80, 80, 10]),
+    ];
+    m.caches.push(cache(1, CacheKind::Data, 64, "7"));
+    m.caches.push(cache(3, CacheKind::Unified, 16 << 10, "0-3"));
+    m.caches.push(cache(3, CacheKind::Unified, 16 << 10, "4-5"));
+    m.caches.push(cache(4, CacheKind::Unified, 1 << 20, "1-2"));
+    let expected = "\
+test: A machine (8 CPUs)
+├── package 0 (CPUs 0-3)  L3 16 MiB
+│   ├── node 0 (CPUs 0-1)  memory 16 GiB  distances 10 12 20 20 80
+│   │   ├── core 0 (CPU 0)
+│   │   └── core 1 (CPU 1)
+│   └── node 1 (CPUs 2-3)  memory 16 GiB  distances 12 10 20 20 80
+│       ├── core 2 (CPU 2)
+│       └── core 3 (CPU 3)
+├── package 1 (CPUs 4-7)
+│   ├── node 2 (CPUs 4-5)  L3 16 MiB  memory 16 GiB  distances 20 20 10 12 80
+│   │   ├── core 4 (CPU 4)
+│   │   └── core 5 (CPU 5)
+│   └── node 3 (CPUs 6-7)  memory 16 GiB  distances 20 20 12 10 80
+│       ├── core 6 (CPU 6)
+│       └── core 7 (CPU 7)  L1d 64 KiB
+└── node 8 (no CPU)  memory 16 GiB  distances 80 80 80 80 10
+Shared across the branches above:
+- L4 1 GiB (CPUs 1-2)
+";
+    assert_eq!(machine_tree(&m), expected);
+}
+
+/// An LLC wider than a core and narrower than its package gets a branch; long lists get short.
+#[test]
+fn draws_cache_domains_and_shortens_lists() {
+    let mut m = bare((0..64).map(|i| (i / 2 % 16 * 2 + i % 2, i / 32, i % 2, 0)));
+    m.caches.push(cache(3, CacheKind::Unified, 4096, "0,2,32,34"));
+    let text = machine_tree(&m);
+    assert!(text.contains("├── package 0 (CPUs 0,2,4,6,... 32 in all)\n"), "{text}");
+    assert!(
+        text.contains("│   ├── L3 4 MiB (CPUs 0,2,32,34)\n│   │   ├── core 0 (CPUs 0,32)\n"),
+        "{text}"
+    );
+    assert!(text.contains("│   ├── core 4 (CPUs 4,36)\n"), "{text}");
+}
+
+/// One group by L1 is no big core: the core is as wide as its small core.
+#[test]
+fn one_thread_group_is_a_plain_core() {
+    let mut m = bare((0..4).map(|i| (0, i, 0, 0)));
+    let groups = vec![CpuSet::first_n(4)];
+    m.thread_groups.push(ThreadGroups { property: ThreadGroupProperty::L1, core: 0, groups });
+    m.caches.push(cache(1, CacheKind::Data, 32, "0-3"));
+    let text = machine_tree(&m);
+    assert!(
+        text.ends_with("└── package 0 (CPUs 0-3)\n    └── core 0 (CPUs 0-3)  L1d 32 KiB\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn wraps_what_is_not_known() {
+    let mut m = bare([(0, 0, 0, 0)]);
+    m.unknown.push("word ".repeat(40));
+    let text = machine_tree(&m);
+    assert!(text.lines().all(|l| l.chars().count() <= WIDTH), "{text}");
+    assert_eq!(text.matches("word").count(), 40);
+}
+
+proptest! {
+    /// Every CPU's core and every cache shows once, whatever overlaps what.
+    #[test]
+    fn any_machine_is_drawn_whole(
+        cpus in prop::collection::vec((0u32..6, 0u32..4, 0u32..3, 0u32..3), 0..24),
+        sets in prop::collection::vec(prop::collection::vec(0usize..30, 0..8), 0..8),
+    ) {
+        let mut m = bare(cpus);
+        m.nodes = vec![node(0, "0", &[10, 20]), node(1, "", &[20, 10])];
+        for cpus in &sets {
+            let cpus = cpus.iter().copied().collect();
+            m.caches.push(Cache { cpus, ..cache(3, CacheKind::Unified, 77, "0") });
+        }
+        let groups = sets.iter().map(|s| s.iter().copied().collect()).collect();
+        m.thread_groups.push(ThreadGroups { property: ThreadGroupProperty::L1, core: 1, groups });
+        let text = machine_tree(&m);
+        prop_assert_eq!(text.matches("L3 77 KiB").count(), sets.len());
+        let cores = text.matches("── core ").count() + text.matches("── big core ").count();
+        prop_assert_eq!(cores, m.cores().len());
+    }
+}

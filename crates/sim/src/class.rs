@@ -1,0 +1,78 @@
+//! The moments at which the engine asks a scheduling class, named as the kernel names them.
+
+use crate::topology::Cpu;
+use crate::world::{NohzKick, TaskId, World};
+
+/// Why a CPU is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Select {
+    /// A new task (`SD_BALANCE_FORK`), forked on this CPU.
+    Fork(Cpu),
+    /// A task that execs (`SD_BALANCE_EXEC`).
+    Exec,
+    /// A woken task (`SD_BALANCE_WAKE`).
+    Wake {
+        /// CPU on which the wake-up happens.
+        cpu: Cpu,
+        /// Whether the waker said that it is about to sleep (`WF_SYNC`).
+        sync: bool,
+        /// The task that wakes, unless a timer does.
+        waker: Option<TaskId>,
+    },
+}
+
+/// Why a task joins a run queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Enqueue {
+    /// It is new.
+    New,
+    /// It woke up on this CPU.
+    Wakeup {
+        /// Whether it last ran on another.
+        migrated: bool,
+    },
+    /// It moved from another queue.
+    Moved,
+}
+
+/// Why a task leaves a run queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dequeue {
+    /// It sleeps.
+    Sleep,
+    /// It moves to another queue.
+    Move,
+}
+
+/// A scheduling class. The engine calls it at the kernel's own moments; the class keeps `nr_running` and its
+/// own queues, and asks for more through [`World::requests`].
+pub trait Class {
+    /// `sched_fork`: a task exists; `parent` runs on the CPU it was forked on.
+    fn fork(&mut self, w: &mut World, task: TaskId, parent: Option<TaskId>);
+    /// `select_task_rq`: the CPU for `task`, an allowed one.
+    fn select_cpu(&mut self, w: &mut World, task: TaskId, why: Select) -> Cpu;
+    /// `migrate_task_rq`: a task that is not queued is about to be queued on another CPU.
+    fn migrate(&mut self, w: &mut World, task: TaskId);
+    /// `enqueue_task` on the task's CPU.
+    fn enqueue(&mut self, w: &mut World, task: TaskId, why: Enqueue);
+    /// `dequeue_task` from the task's CPU.
+    fn dequeue(&mut self, w: &mut World, task: TaskId, why: Dequeue);
+    /// `task_dead`.
+    fn dead(&mut self, w: &mut World, task: TaskId);
+    /// `check_preempt_curr`: whether `task`, just queued, preempts the running task of its CPU.
+    fn preempts(&mut self, w: &mut World, task: TaskId) -> bool;
+    /// `put_prev_task`: the running task of `cpu` stops running.
+    fn put_prev(&mut self, w: &mut World, cpu: Cpu, task: TaskId);
+    /// `pick_next_task`: the next to run, taken as running (`set_next_task`).
+    fn pick_next(&mut self, w: &mut World, cpu: Cpu) -> Option<TaskId>;
+    /// `task_tick` and the balancing that hangs on it, on a running or an idle CPU; whether the CPU must choose again.
+    fn tick(&mut self, w: &mut World, cpu: Cpu) -> bool;
+    /// `newidle_balance`: nothing is left to run; whether something was pulled.
+    fn newidle(&mut self, w: &mut World, cpu: Cpu) -> bool;
+    /// The CPU goes idle; `tick_stopped` as with nohz.
+    fn idle(&mut self, w: &mut World, cpu: Cpu, tick_stopped: bool);
+    /// `nohz_idle_balance`, by a kicked CPU.
+    fn nohz_balance(&mut self, w: &mut World, cpu: Cpu, kick: NohzKick);
+    /// The stopper's work for a pushed task: moves the running or queued task of `from` that may go; whether one did.
+    fn push(&mut self, w: &mut World, from: Cpu, to: Cpu) -> bool;
+}

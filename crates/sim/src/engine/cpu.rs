@@ -1,0 +1,227 @@
+//! A CPU's life: settling work done, choosing the next task, going idle and coming back.
+
+use super::Sim;
+use crate::class::Class;
+use crate::events::NEVER;
+use crate::idle;
+use crate::topology::Cpu;
+use crate::world::{Doing, Phase, TaskId};
+
+/// What a task needs before its CPU can go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Time.
+    Busy,
+    /// Nothing; ask again.
+    Again,
+    /// A choice by the class: the task sleeps, is gone, moved, or was preempted.
+    Resched,
+}
+
+impl<C: Class> Sim<'_, C> {
+    /// Accounts for the time since the last settling: kernel work first, then the task's own.
+    pub(super) fn settle(&mut self, cpu: Cpu) {
+        let now = self.w.now_ns;
+        let c = &mut self.w.cpus[cpu as usize];
+        let elapsed_ns = now - c.settled_ns;
+        c.settled_ns = now;
+        let (Phase::Running, Some(task)) = (c.phase, c.curr) else { return };
+        let busy = self.w.busy[self.w.topo.pipeline_of[cpu as usize] as usize] as usize;
+        let bins = self.w.counters.run_ns_by_busy.len();
+        self.w.counters.run_ns_by_busy[busy.min(bins - 1)] += elapsed_ns;
+        let doing = &mut self.w.tasks[task.index()].doing;
+        if c.done_ns <= now {
+            c.done_ns = NEVER;
+            if !matches!(doing, Doing::Spin(_) | Doing::Units { .. }) {
+                c.debt = 0.0;
+                if let Doing::Cycles(left) = doing {
+                    *left = 0.0;
+                }
+                return;
+            }
+        }
+        let cycles = elapsed_ns as f64 * c.rate;
+        let for_kernel = cycles.min(c.debt);
+        c.debt -= for_kernel;
+        let for_task = cycles - for_kernel;
+        match doing {
+            Doing::Cycles(left) => *left = (*left - for_task).max(0.0),
+            Doing::Units { unit_cycles, done, .. } => *done += for_task / *unit_cycles,
+            Doing::Spin(_) | Doing::Nothing => {}
+        }
+    }
+
+    /// Sets when the running task's step will be done at the current rate.
+    fn aim(&mut self, cpu: Cpu) {
+        let c = &mut self.w.cpus[cpu as usize];
+        c.done_ns = NEVER;
+        let (Phase::Running, Some(task)) = (c.phase, c.curr) else { return };
+        let left = match self.w.tasks[task.index()].doing {
+            Doing::Cycles(left) => left + c.debt,
+            Doing::Nothing => c.debt,
+            Doing::Spin(_) | Doing::Units { .. } => return,
+        };
+        c.done_ns = self.w.now_ns + (left / c.rate).ceil() as u64;
+    }
+
+    /// Puts the CPU's next event into the queue.
+    pub(super) fn arm(&mut self, cpu: Cpu) {
+        self.events.set(u32::from(cpu), self.w.cpus[cpu as usize].next_event_ns());
+    }
+
+    /// Counts `cpu` in or out of its pipeline's busy threads; the speed of the others changes.
+    fn set_busy(&mut self, cpu: Cpu, busy: bool) {
+        let pipeline = self.w.topo.pipeline_of[cpu as usize] as usize;
+        let topo = self.w.topo;
+        let siblings = topo.pipelines[pipeline].iter().copied().filter(|&s| s != cpu);
+        for sibling in siblings.clone() {
+            self.settle(sibling);
+        }
+        if busy {
+            self.w.busy[pipeline] += 1;
+        } else {
+            self.w.busy[pipeline] -= 1;
+        }
+        let rate = self.w.hw.rate(self.w.busy[pipeline] as usize);
+        self.w.cpus[cpu as usize].rate = rate;
+        for sibling in siblings {
+            self.w.cpus[sibling as usize].rate = rate;
+            if self.w.cpus[sibling as usize].phase == Phase::Running {
+                self.aim(sibling);
+                self.arm(sibling);
+            }
+        }
+    }
+
+    /// Lets the CPU run until its task needs time.
+    pub(super) fn proceed(&mut self, cpu: Cpu) {
+        while self.w.cpus[cpu as usize].phase == Phase::Running {
+            let c = &self.w.cpus[cpu as usize];
+            if c.need_resched || c.curr.is_none() {
+                self.schedule(cpu);
+                continue;
+            }
+            let Some(task) = c.curr else { return };
+            match self.step(cpu, task) {
+                Step::Again => {}
+                Step::Resched => self.w.cpus[cpu as usize].need_resched = true,
+                Step::Busy => {
+                    self.aim(cpu);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// `__schedule`: the class picks; idle if there is nothing, not even on other CPUs.
+    fn schedule(&mut self, cpu: Cpu) {
+        let previous = self.w.cpus[cpu as usize].curr;
+        self.w.cpus[cpu as usize].need_resched = false;
+        if let Some(task) = previous {
+            self.class.put_prev(&mut self.w, cpu, task);
+            self.w.cpus[cpu as usize].curr = None;
+        }
+        let mut next = self.class.pick_next(&mut self.w, cpu);
+        if next.is_none() && self.class.newidle(&mut self.w, cpu) {
+            next = self.class.pick_next(&mut self.w, cpu);
+        }
+        self.w.cpus[cpu as usize].curr = next;
+        if next != previous {
+            self.w.counters.switches += 1;
+        }
+        match next {
+            Some(task) if next != previous => {
+                let fetch = std::mem::take(&mut self.w.tasks[task.index()].fetch);
+                self.w.charge(cpu, self.w.hw.switch_cycles + fetch);
+            }
+            Some(_) => {}
+            None => self.go_idle(cpu),
+        }
+    }
+
+    /// Chooses an idle state by the next timer and the typical idle time; long idle stops the tick.
+    fn go_idle(&mut self, cpu: Cpu) {
+        let now = self.w.now_ns;
+        let timer_ns = self.sleepers[cpu as usize].iter().map(|s| s.0).min().unwrap_or(NEVER);
+        let typical_ns =
+            self.w.cpus[cpu as usize].history.typical_us().map_or(NEVER, |us| us * 1000);
+        let expected_ns = (timer_ns.saturating_sub(now)).min(typical_ns);
+        let tick_stopped = expected_ns > self.w.tick_period_ns;
+        let c = &mut self.w.cpus[cpu as usize];
+        let state = if tick_stopped {
+            c.tick_ns = NEVER;
+            idle::choose(self.idle_states, expected_ns)
+        } else {
+            idle::choose(self.idle_states, expected_ns.min(c.tick_ns.saturating_sub(now)))
+        };
+        c.phase = Phase::Idle { since_ns: now, state };
+        c.debt = 0.0;
+        c.done_ns = NEVER;
+        self.set_busy(cpu, false);
+        self.class.idle(&mut self.w, cpu, tick_stopped);
+    }
+
+    /// Takes `cpu` out of idle because of something that happens on `from`; nothing where it is not idle.
+    pub(super) fn leave_idle(&mut self, cpu: Cpu, from: Cpu) {
+        let Phase::Idle { since_ns, state } = self.w.cpus[cpu as usize].phase else { return };
+        let now = self.w.now_ns;
+        let exit_ns = self.idle_states[state].exit_latency_ns;
+        let polls = exit_ns == 0;
+        let delay_ns = match (cpu == from, polls) {
+            (true, _) => exit_ns,
+            (false, true) => self.w.hw.poll_ns,
+            (false, false) => {
+                self.w.counters.ipis += 1;
+                self.w.hw.ipi_ns + exit_ns
+            }
+        };
+        let next_tick_ns = self.w.next_tick_ns();
+        let c = &mut self.w.cpus[cpu as usize];
+        c.history.note(now - since_ns);
+        self.w.counters.idle_ns += now - since_ns;
+        c.phase = Phase::Waking;
+        c.wake_ns = now + delay_ns;
+        c.settled_ns = now;
+        c.tick_ns = c.tick_ns.min(next_tick_ns);
+        self.set_busy(cpu, true);
+        self.arm(cpu);
+    }
+
+    /// `resched_curr`: `cpu` must choose again because of something that happens on `from`.
+    pub(super) fn resched(&mut self, cpu: Cpu, from: Cpu) {
+        match self.w.cpus[cpu as usize].phase {
+            Phase::Idle { .. } => self.leave_idle(cpu, from),
+            Phase::Waking => {}
+            Phase::Running => {
+                let delay_ns = if cpu == from { 0 } else { self.w.hw.ipi_ns };
+                self.w.counters.ipis += u64::from(cpu != from);
+                let c = &mut self.w.cpus[cpu as usize];
+                c.resched_ns = c.resched_ns.min(self.w.now_ns + delay_ns);
+                self.arm(cpu);
+            }
+        }
+    }
+
+    /// Takes the running task off its CPU so that it can be queued elsewhere.
+    pub(super) fn take_off(&mut self, cpu: Cpu, task: TaskId) {
+        self.class.dequeue(&mut self.w, task, crate::class::Dequeue::Move);
+        self.class.put_prev(&mut self.w, cpu, task);
+        self.w.cpus[cpu as usize].curr = None;
+    }
+
+    /// Ends the busy waits on `flag` of running tasks.
+    pub(super) fn wake_watchers(&mut self, flag: workload::FlagId) {
+        for &cpu in &self.scenario.topo.online {
+            let Some(task) = self.w.cpus[cpu as usize].curr else { continue };
+            let watches = match self.w.tasks[task.index()].doing {
+                Doing::Spin(f) | Doing::Units { flag: f, .. } => f == flag,
+                Doing::Cycles(_) | Doing::Nothing => false,
+            };
+            if watches && self.w.cpus[cpu as usize].phase == Phase::Running {
+                self.settle(cpu);
+                self.w.cpus[cpu as usize].done_ns = self.w.now_ns;
+                self.arm(cpu);
+            }
+        }
+    }
+}

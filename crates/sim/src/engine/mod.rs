@@ -1,0 +1,206 @@
+//! The event loop: time, CPUs and tasks; every scheduling decision is the class's.
+
+mod cpu;
+mod steps;
+mod tasks;
+
+use crate::SimError;
+use crate::class::Class;
+use crate::events::{Events, NEVER};
+use crate::rng::{Purpose, Stream};
+use crate::scenario::Scenario;
+use crate::topology::Cpu;
+use crate::world::{CpuState, Phase, Request, TaskId, World};
+use machine::IdleState;
+use workload::Op;
+
+/// One run.
+pub(crate) struct Sim<'a, C> {
+    pub(crate) w: World<'a>,
+    class: C,
+    events: Events,
+    scenario: &'a Scenario,
+    idle_states: &'a [IdleState],
+    /// By program and step: which of a task's loop counts a `Loop` step uses.
+    loop_slots: Vec<Vec<u8>>,
+    work: Stream,
+    start: Stream,
+    flags: Vec<bool>,
+    messages: Vec<u32>,
+    readers: Vec<Option<TaskId>>,
+    pub(crate) counted: Vec<u64>,
+    pub(crate) marks: Vec<Option<u64>>,
+    /// By CPU: sleeping tasks whose timers are on it.
+    sleepers: Vec<Vec<(u64, TaskId)>>,
+    /// The CPU whose event is being handled: where requests come from.
+    here: Cpu,
+    stopped: bool,
+}
+
+impl<'a, C: Class> Sim<'a, C> {
+    pub(crate) fn new(scenario: &'a Scenario, class: C, seed: u64) -> Sim<'a, C> {
+        let workload = &scenario.workload;
+        let nr_cpus = scenario.topo.nr_cpus;
+        let tick_period_ns = 1_000_000_000 / u64::from(scenario.kernel.hz);
+        let mut start = Stream::new(seed, Purpose::Start);
+        let w = World {
+            now_ns: 0,
+            tick_period_ns,
+            tick_phase_ns: start.below(tick_period_ns),
+            topo: &scenario.topo,
+            hw: &scenario.hw,
+            cpus: (0..nr_cpus).map(|_| CpuState::new()).collect(),
+            tasks: Vec::with_capacity(workload.spawns.len() + 64),
+            busy: vec![0; scenario.topo.pipelines.len()],
+            requests: Vec::with_capacity(16),
+            counters: Default::default(),
+        };
+        let mut sim = Sim {
+            w,
+            class,
+            events: Events::new(nr_cpus, seed),
+            scenario,
+            idle_states: &scenario.idle_states,
+            loop_slots: workload.programs.iter().map(|p| loop_slots(&p.ops)).collect(),
+            work: Stream::new(seed, Purpose::Work),
+            start,
+            flags: vec![false; workload.flags as usize],
+            messages: vec![0; workload.pipes as usize],
+            readers: vec![None; workload.pipes as usize],
+            counted: vec![0; workload.counters as usize],
+            marks: vec![None; workload.marks as usize],
+            sleepers: vec![Vec::with_capacity(8); nr_cpus],
+            here: 0,
+            stopped: false,
+        };
+        sim.boot();
+        sim
+    }
+
+    /// All CPUs idle, the first tasks asleep.
+    fn boot(&mut self) {
+        let deepest = self.idle_states.len() - 1;
+        for &cpu in &self.scenario.topo.online {
+            self.w.cpus[cpu as usize].phase = Phase::Idle { since_ns: 0, state: deepest };
+            self.class.idle(&mut self.w, cpu, true);
+        }
+        for spawn in &self.scenario.workload.spawns {
+            self.spawn(spawn);
+        }
+    }
+
+    /// Runs until a task stops the run.
+    pub(crate) fn run(&mut self) -> Result<(), SimError> {
+        let nr_cpus = self.scenario.topo.nr_cpus as u32;
+        while !self.stopped {
+            let Some((now_ns, slot)) = self.events.pop() else {
+                return Err(SimError::Stuck { at_ns: self.w.now_ns });
+            };
+            self.w.now_ns = now_ns;
+            self.w.counters.events += 1;
+            if slot < nr_cpus {
+                self.cpu_event(slot as Cpu);
+            } else {
+                self.timer_event(TaskId(slot - nr_cpus));
+            }
+            self.answer_requests();
+        }
+        self.settle_all();
+        Ok(())
+    }
+
+    fn cpu_event(&mut self, cpu: Cpu) {
+        self.here = cpu;
+        self.settle(cpu);
+        let now = self.w.now_ns;
+        let c = &mut self.w.cpus[cpu as usize];
+        if c.wake_ns <= now {
+            c.wake_ns = NEVER;
+            c.phase = Phase::Running;
+            c.need_resched = true;
+            if let Some(kick) = c.kicked.take() {
+                self.class.nohz_balance(&mut self.w, cpu, kick);
+            }
+        }
+        let c = &mut self.w.cpus[cpu as usize];
+        if c.resched_ns <= now {
+            c.resched_ns = NEVER;
+            c.need_resched = true;
+        }
+        if c.tick_ns <= now {
+            c.tick_ns = now + self.w.tick_period_ns;
+            self.tick(cpu);
+        }
+        self.proceed(cpu);
+        self.arm(cpu);
+    }
+
+    fn tick(&mut self, cpu: Cpu) {
+        let resched = self.class.tick(&mut self.w, cpu);
+        let tick_cycles = self.w.hw.tick_cycles;
+        match self.w.cpus[cpu as usize].phase {
+            Phase::Running => {
+                self.w.charge(cpu, tick_cycles);
+                self.w.cpus[cpu as usize].need_resched |= resched;
+            }
+            Phase::Idle { .. } if self.w.cpus[cpu as usize].nr_running > 0 => {
+                self.leave_idle(cpu, cpu);
+            }
+            Phase::Idle { .. } | Phase::Waking => {}
+        }
+    }
+
+    fn answer_requests(&mut self) {
+        while let Some(request) = self.w.requests.pop() {
+            match request {
+                Request::Resched(cpu) => self.resched(cpu, self.here),
+                Request::Kick(cpu, kick) => {
+                    let c = &mut self.w.cpus[cpu as usize];
+                    if c.phase != Phase::Running {
+                        c.kicked = c.kicked.max(Some(kick));
+                        self.w.counters.ilb_kicks += 1;
+                        self.leave_idle(cpu, self.here);
+                    }
+                }
+                Request::Push { from, to } => self.push(from, to),
+            }
+        }
+    }
+
+    /// The stopper of `from` takes its running task off and lets the class move one to `to`.
+    fn push(&mut self, from: Cpu, to: Cpu) {
+        self.settle(from);
+        if self.w.cpus[from as usize].phase != Phase::Running {
+            return;
+        }
+        if let Some(task) = self.w.cpus[from as usize].curr.take() {
+            self.class.put_prev(&mut self.w, from, task);
+        }
+        self.w.charge(from, self.w.hw.switch_cycles);
+        if self.class.push(&mut self.w, from, to) {
+            self.w.counters.alb_pushed += 1;
+            self.w.requests.push(Request::Resched(to));
+        }
+        self.w.cpus[from as usize].need_resched = true;
+        self.proceed(from);
+        self.arm(from);
+    }
+
+    fn settle_all(&mut self) {
+        for &cpu in &self.scenario.topo.online {
+            self.settle(cpu);
+        }
+    }
+}
+
+/// For each step that is a loop, the next of the task's counts.
+fn loop_slots(ops: &[Op]) -> Vec<u8> {
+    let mut next = 0;
+    ops.iter()
+        .map(|op| {
+            let slot = next;
+            next += u8::from(matches!(op, Op::Loop { .. }));
+            slot
+        })
+        .collect()
+}

@@ -1,0 +1,188 @@
+//! Programs, step by step.
+
+use super::Sim;
+use super::cpu::Step;
+use crate::class::{Class, Dequeue, Enqueue, Select};
+use crate::topology::Cpu;
+use crate::world::{Doing, State, TaskId};
+use workload::{Op, PipeId};
+
+/// Less kernel work than this, in cycles, is none.
+const NO_DEBT: f64 = 0.5;
+
+impl<'a, C: Class> Sim<'a, C> {
+    fn op(&self, task: TaskId) -> Option<&'a Op> {
+        let t = &self.w.tasks[task.index()];
+        self.scenario.workload.programs[t.program.0 as usize].ops.get(t.pc as usize)
+    }
+
+    /// Takes the running `task` of `cpu` as far as it goes without time.
+    pub(super) fn step(&mut self, cpu: Cpu, task: TaskId) -> Step {
+        let in_debt = self.w.cpus[cpu as usize].debt > NO_DEBT;
+        match self.w.tasks[task.index()].doing {
+            Doing::Nothing => self.begin(cpu, task, in_debt),
+            Doing::Cycles(left) if left > 0.0 || in_debt => Step::Busy,
+            Doing::Cycles(_) => self.finish(cpu, task),
+            Doing::Spin(flag) if !self.flags[flag.0 as usize] => Step::Busy,
+            Doing::Spin(_) => self.next_op(task),
+            Doing::Units { flag, .. } if self.flags[flag.0 as usize] => Step::Busy,
+            Doing::Units { counter, done, .. } => {
+                self.counted[counter.0 as usize] += done as u64;
+                self.next_op(task)
+            }
+        }
+    }
+
+    fn next_op(&mut self, task: TaskId) -> Step {
+        let t = &mut self.w.tasks[task.index()];
+        t.pc += 1;
+        t.doing = Doing::Nothing;
+        Step::Again
+    }
+
+    /// Starts a step: the work it takes, or its effect where it takes none.
+    fn begin(&mut self, cpu: Cpu, task: TaskId, in_debt: bool) -> Step {
+        let hw = self.w.hw;
+        let doing = match self.op(task) {
+            Some(Op::Compute(work)) => Doing::Cycles(self.work.draw(work.cycles, work.spread)),
+            Some(Op::PipeWrite(_) | Op::PipeRead(_)) => Doing::Cycles(hw.pipe_cycles),
+            Some(Op::Fork(_)) => Doing::Cycles(hw.fork_cycles),
+            Some(Op::Exec) => Doing::Cycles(hw.exec_cycles),
+            Some(Op::SetAffinity(_) | Op::Sleep { .. } | Op::WaitChildren) => {
+                Doing::Cycles(hw.syscall_cycles)
+            }
+            Some(&Op::SpinUntilSet(flag)) => Doing::Spin(flag),
+            Some(&Op::WorkWhileSet { flag, unit_cycles, counter }) => {
+                Doing::Units { flag, unit_cycles, counter, done: 0.0 }
+            }
+            Some(Op::SetFlag(..) | Op::Loop { .. } | Op::Mark(_) | Op::Stop) | None if in_debt => {
+                return Step::Busy;
+            }
+            Some(Op::SetFlag(..) | Op::Loop { .. } | Op::Mark(_) | Op::Stop) | None => {
+                return self.instant(cpu, task);
+            }
+        };
+        self.w.tasks[task.index()].doing = doing;
+        Step::Again
+    }
+
+    /// Steps that take no time.
+    fn instant(&mut self, cpu: Cpu, task: TaskId) -> Step {
+        match self.op(task) {
+            Some(&Op::SetFlag(flag, value)) => {
+                self.flags[flag.0 as usize] = value;
+                self.wake_watchers(flag);
+            }
+            Some(&Op::Mark(mark)) => self.marks[mark.0 as usize] = Some(self.w.now_ns),
+            Some(&Op::Loop { to, times }) => return self.repeat(task, to, times),
+            Some(Op::Stop) => {
+                self.stopped = true;
+                return Step::Busy;
+            }
+            _ => return self.exit(cpu, task),
+        }
+        self.next_op(task)
+    }
+
+    fn repeat(&mut self, task: TaskId, to: u16, times: u32) -> Step {
+        let t = &mut self.w.tasks[task.index()];
+        let slot = self.loop_slots[t.program.0 as usize][t.pc as usize] as usize;
+        t.loops[slot] = t.loops[slot].wrapping_add(1);
+        if times != 0 && t.loops[slot] >= times {
+            t.loops[slot] = 0;
+            return self.next_op(task);
+        }
+        t.pc = to;
+        t.doing = Doing::Nothing;
+        Step::Again
+    }
+
+    /// The effect of a step whose work is done.
+    fn finish(&mut self, cpu: Cpu, task: TaskId) -> Step {
+        match self.op(task) {
+            Some(&Op::PipeWrite(pipe)) => {
+                self.write(cpu, task, pipe);
+                self.next_op(task)
+            }
+            Some(&Op::PipeRead(pipe)) => self.read(task, pipe),
+            Some(&Op::Fork(program)) => {
+                self.fork(cpu, task, program);
+                self.next_op(task)
+            }
+            Some(Op::Exec) => {
+                let target = self.class.select_cpu(&mut self.w, task, Select::Exec);
+                self.next_op(task);
+                self.move_running(cpu, task, target)
+            }
+            Some(Op::SetAffinity(set)) => {
+                let allowed = *set & self.scenario.topo.online_set;
+                self.w.tasks[task.index()].allowed = allowed;
+                let stays = allowed.contains(cpu as usize);
+                let target = if stays { cpu } else { allowed.first().map_or(cpu, |c| c as Cpu) };
+                self.next_op(task);
+                self.move_running(cpu, task, target)
+            }
+            Some(&Op::Sleep { mean_ns, spread }) => {
+                let length_ns = self.work.draw(mean_ns, spread).max(1.0) as u64;
+                self.next_op(task);
+                self.start_timer(task, self.w.now_ns + length_ns);
+                self.block(task, State::Sleeping)
+            }
+            Some(Op::WaitChildren) if self.w.tasks[task.index()].children > 0 => {
+                self.block(task, State::Waiting)
+            }
+            _ => self.next_op(task),
+        }
+    }
+
+    fn write(&mut self, cpu: Cpu, task: TaskId, pipe: PipeId) {
+        self.messages[pipe.0 as usize] += 1;
+        if let Some(reader) = self.readers[pipe.0 as usize].take() {
+            self.wake(reader, cpu, Some(task), true);
+        }
+    }
+
+    fn read(&mut self, task: TaskId, pipe: PipeId) -> Step {
+        let messages = &mut self.messages[pipe.0 as usize];
+        if *messages > 0 {
+            *messages -= 1;
+            return self.next_op(task);
+        }
+        self.readers[pipe.0 as usize] = Some(task);
+        self.block(task, State::Reading(pipe))
+    }
+
+    /// Puts the running `task` to sleep; it tries the same step again when it wakes.
+    fn block(&mut self, task: TaskId, state: State) -> Step {
+        self.w.tasks[task.index()].state = state;
+        self.class.dequeue(&mut self.w, task, Dequeue::Sleep);
+        Step::Resched
+    }
+
+    /// Moves the running `task` to `target` through the stopper.
+    fn move_running(&mut self, cpu: Cpu, task: TaskId, target: Cpu) -> Step {
+        if target == cpu {
+            return Step::Again;
+        }
+        self.take_off(cpu, task);
+        self.w.charge(cpu, self.w.hw.switch_cycles);
+        self.place(task, target);
+        self.class.enqueue(&mut self.w, task, Enqueue::Moved);
+        self.announce(task, cpu);
+        Step::Resched
+    }
+
+    fn exit(&mut self, cpu: Cpu, task: TaskId) -> Step {
+        self.w.tasks[task.index()].state = State::Dead;
+        self.class.dequeue(&mut self.w, task, Dequeue::Sleep);
+        self.class.dead(&mut self.w, task);
+        if let Some(parent) = self.w.tasks[task.index()].parent {
+            let p = &mut self.w.tasks[parent.index()];
+            p.children -= 1;
+            if p.state == State::Waiting && p.children == 0 {
+                self.wake(parent, cpu, Some(task), false);
+            }
+        }
+        Step::Resched
+    }
+}

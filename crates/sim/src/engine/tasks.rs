@@ -1,0 +1,132 @@
+//! Tasks coming to life, waking up and moving.
+
+use super::Sim;
+use crate::class::{Class, Enqueue, Select};
+use crate::events::NEVER;
+use crate::topology::Cpu;
+use crate::world::{Doing, MAX_LOOPS, Phase, State, Task, TaskId};
+use machine::CpuSet;
+use workload::{ProgramId, Spawn};
+
+impl<C: Class> Sim<'_, C> {
+    fn add_task(
+        &mut self,
+        program: ProgramId,
+        cpu: Cpu,
+        allowed: CpuSet,
+        parent: Option<TaskId>,
+    ) -> TaskId {
+        let task = TaskId(self.w.tasks.len() as u32);
+        self.w.tasks.push(Task {
+            cpu,
+            state: State::Sleeping,
+            allowed,
+            program,
+            pc: 0,
+            doing: Doing::Nothing,
+            loops: [0; MAX_LOOPS],
+            parent,
+            children: 0,
+            fetch: 0.0,
+        });
+        self.events.add_slot();
+        self.class.fork(&mut self.w, task, parent);
+        task
+    }
+
+    /// A task of the start: asleep on a random CPU that it may use, its timer running.
+    pub(super) fn spawn(&mut self, spawn: &Spawn) {
+        let online = self.scenario.topo.online_set;
+        let allowed = spawn.affinity.map_or(online, |set| set & online);
+        let nth = self.start.below(allowed.len() as u64) as usize;
+        let cpu = allowed.iter().nth(nth).unwrap_or(0) as Cpu;
+        let task = self.add_task(spawn.program, cpu, allowed, None);
+        let wake_ns = spawn.first_wake_ns + self.start.below(spawn.within_ns + 1);
+        self.start_timer(task, wake_ns);
+    }
+
+    /// `fork`: the child is queued where the class wants it.
+    pub(super) fn fork(&mut self, cpu: Cpu, parent: TaskId, program: ProgramId) {
+        let allowed = self.w.tasks[parent.index()].allowed;
+        let child = self.add_task(program, cpu, allowed, Some(parent));
+        self.w.tasks[parent.index()].children += 1;
+        let target = self.class.select_cpu(&mut self.w, child, Select::Fork(cpu));
+        self.place(child, target);
+        self.w.tasks[child.index()].state = State::Runnable;
+        self.class.enqueue(&mut self.w, child, Enqueue::New);
+        self.announce(child, cpu);
+    }
+
+    pub(super) fn start_timer(&mut self, task: TaskId, at_ns: u64) {
+        let cpu = self.w.tasks[task.index()].cpu;
+        self.sleepers[cpu as usize].push((at_ns, task));
+        self.events.set(self.scenario.topo.nr_cpus as u32 + task.0, at_ns);
+    }
+
+    /// A sleep is over: the timer interrupt of the CPU where it was started wakes the task.
+    pub(super) fn timer_event(&mut self, task: TaskId) {
+        let cpu = self.w.tasks[task.index()].cpu;
+        self.here = cpu;
+        self.sleepers[cpu as usize].retain(|s| s.1 != task);
+        if self.w.cpus[cpu as usize].phase == Phase::Running {
+            self.settle(cpu);
+            self.w.charge(cpu, self.w.hw.tick_cycles);
+        }
+        self.wake(task, cpu, None, false);
+        self.proceed(cpu);
+        self.arm(cpu);
+    }
+
+    /// `try_to_wake_up` on `cpu`, by `waker` or by an interrupt.
+    pub(super) fn wake(&mut self, task: TaskId, cpu: Cpu, waker: Option<TaskId>, sync: bool) {
+        if self.w.cpus[cpu as usize].phase == Phase::Running {
+            self.w.charge(cpu, self.w.hw.wakeup_cycles);
+        }
+        let from = self.w.tasks[task.index()].cpu;
+        let target = self.class.select_cpu(&mut self.w, task, Select::Wake { cpu, sync, waker });
+        let migrated = target != from;
+        if migrated {
+            self.class.migrate(&mut self.w, task);
+            self.place(task, target);
+        }
+        self.w.tasks[task.index()].state = State::Runnable;
+        self.class.enqueue(&mut self.w, task, Enqueue::Wakeup { migrated });
+        self.w.counters.wakeups += 1;
+        let distance = self.w.topo.distance(cpu, target);
+        self.w.counters.wakeups_by_distance[distance as usize] += 1;
+        if waker.is_some() {
+            self.w.tasks[task.index()].fetch += self.w.hw.handover_cycles(distance);
+        }
+        self.announce(task, cpu);
+    }
+
+    /// Notes the CPU of a task that is not queued.
+    pub(super) fn place(&mut self, task: TaskId, target: Cpu) {
+        let from = self.w.tasks[task.index()].cpu;
+        if from != target {
+            let distance = self.w.topo.distance(from, target);
+            self.w.counters.placements_by_distance[distance as usize] += 1;
+            self.w.tasks[task.index()].cpu = target;
+        }
+    }
+
+    /// A task was queued by something on `from`: wakes its CPU, or makes it choose again if the task preempts.
+    pub(super) fn announce(&mut self, task: TaskId, from: Cpu) {
+        let cpu = self.w.tasks[task.index()].cpu;
+        let phase = self.w.cpus[cpu as usize].phase;
+        match phase {
+            Phase::Idle { .. } => self.leave_idle(cpu, from),
+            Phase::Waking => {}
+            Phase::Running if self.w.cpus[cpu as usize].curr.is_none() => self.resched(cpu, from),
+            Phase::Running if self.class.preempts(&mut self.w, task) => {
+                if cpu == from {
+                    self.w.cpus[cpu as usize].need_resched = true;
+                    self.w.cpus[cpu as usize].resched_ns = NEVER;
+                } else {
+                    self.resched(cpu, from);
+                }
+            }
+            Phase::Running => {}
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Load averages of tasks and queues, and the `cpu_load` history that balancing before 5.3 compares.
+
+use super::queue::LOAD_INDICES;
+use super::{Fair, NICE_0_WEIGHT};
+use crate::pelt::LOAD_AVG_MAX;
+use crate::topology::Cpu;
+use crate::world::{TaskId, World};
+
+impl Fair {
+    /// `update_load_avg`: ages a task on this queue, then the queue; attaches a task that counts nowhere yet.
+    pub(super) fn update_load_avg(&mut self, w: &World, cpu: Cpu, task: Option<TaskId>) {
+        let now_ns = w.now_ns;
+        if let Some(task) = task {
+            let running = self.queues[cpu as usize].curr == Some(task);
+            let entity = &mut self.entities[task.index()];
+            let queued = u64::from(entity.on_rq);
+            if entity.attached && entity.avg.update_sum(now_ns, queued, queued, running) {
+                entity.avg.update_avg(entity.weight);
+            }
+        }
+        self.update_cfs_rq_load_avg(w, cpu);
+        if let Some(task) = task.filter(|t| !self.entities[t.index()].attached) {
+            self.attach_entity_load_avg(cpu, task);
+        }
+    }
+
+    /// `update_cfs_rq_load_avg`: takes off what left, then ages the queue.
+    fn update_cfs_rq_load_avg(&mut self, w: &World, cpu: Cpu) {
+        let rq = &mut self.queues[cpu as usize];
+        if rq.removed.nr > 0 {
+            let removed = std::mem::take(&mut rq.removed);
+            let divider = rq.avg.divider();
+            rq.avg.load_avg = rq.avg.load_avg.saturating_sub(removed.load_avg);
+            rq.avg.load_sum = rq.avg.load_sum.saturating_sub(removed.load_avg * divider);
+            rq.avg.util_avg = rq.avg.util_avg.saturating_sub(removed.util_avg);
+            rq.avg.util_sum = rq.avg.util_sum.saturating_sub(removed.util_avg * divider);
+        }
+        let running = rq.curr.is_some();
+        if rq.avg.update_sum(w.now_ns, rq.weight, rq.weight, running) {
+            rq.avg.update_avg(1);
+        }
+    }
+
+    /// `attach_entity_load_avg`.
+    fn attach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &mut self.entities[task.index()];
+        entity.avg.last_update_ns = rq.avg.last_update_ns;
+        entity.avg.period_contrib = rq.avg.period_contrib;
+        let divider = rq.avg.divider();
+        entity.avg.util_sum = entity.avg.util_avg * divider;
+        entity.avg.load_sum = entity.avg.load_avg * divider / entity.weight;
+        entity.avg.runnable_sum = entity.avg.load_sum;
+        entity.attached = true;
+        rq.avg.load_avg += entity.avg.load_avg;
+        rq.avg.load_sum += entity.weight * entity.avg.load_sum;
+        rq.avg.util_avg += entity.avg.util_avg;
+        rq.avg.util_sum += entity.avg.util_sum;
+    }
+
+    /// `detach_entity_load_avg`.
+    pub(super) fn detach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &mut self.entities[task.index()];
+        rq.avg.load_avg = rq.avg.load_avg.saturating_sub(entity.avg.load_avg);
+        rq.avg.load_sum = rq.avg.load_sum.saturating_sub(entity.weight * entity.avg.load_sum);
+        rq.avg.util_avg = rq.avg.util_avg.saturating_sub(entity.avg.util_avg);
+        rq.avg.util_sum = rq.avg.util_sum.saturating_sub(entity.avg.util_sum);
+        entity.attached = false;
+    }
+
+    /// `remove_entity_load_avg`: a task that is not queued goes; its old queue learns of it at its next update.
+    pub(super) fn remove_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &mut self.entities[task.index()];
+        if !entity.attached {
+            return;
+        }
+        if entity.avg.update_sum(rq.avg.last_update_ns, 0, 0, false) {
+            entity.avg.update_avg(entity.weight);
+        }
+        rq.removed.nr += 1;
+        rq.removed.load_avg += entity.avg.load_avg;
+        rq.removed.util_avg += entity.avg.util_avg;
+        entity.attached = false;
+    }
+
+    pub(super) fn enqueue_runnable_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &self.entities[task.index()];
+        rq.avg.runnable_avg += entity.avg.runnable_avg;
+        rq.avg.runnable_sum += entity.weight * entity.avg.runnable_sum;
+    }
+
+    pub(super) fn dequeue_runnable_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &self.entities[task.index()];
+        rq.avg.runnable_avg = rq.avg.runnable_avg.saturating_sub(entity.avg.runnable_avg);
+        rq.avg.runnable_sum =
+            rq.avg.runnable_sum.saturating_sub(entity.weight * entity.avg.runnable_sum);
+    }
+
+    /// `post_init_entity_util_avg`: a new task starts with half of the utilisation that is left, or in
+    /// proportion to the queue's.
+    pub(super) fn post_init_entity_util_avg(&mut self, w: &World, cpu: Cpu, task: TaskId) {
+        self.update_cfs_rq_load_avg(w, cpu);
+        let queue = self.queues[cpu as usize].avg;
+        let entity = &mut self.entities[task.index()];
+        let cap = 1024u64.saturating_sub(queue.util_avg) / 2;
+        if cap > 0 {
+            entity.avg.util_avg = match queue.util_avg {
+                0 => cap,
+                util => (util * entity.weight / (queue.load_avg + 1)).min(cap),
+            };
+            entity.avg.util_sum = entity.avg.util_avg * LOAD_AVG_MAX;
+        }
+        self.attach_entity_load_avg(cpu, task);
+    }
+
+    /// `update_blocked_averages`: brings an idle queue up to date; whether load is left on it.
+    pub(super) fn update_blocked_averages(&mut self, w: &World, cpu: Cpu) -> bool {
+        self.update_cfs_rq_load_avg(w, cpu);
+        let avg = &self.queues[cpu as usize].avg;
+        let blocked = avg.load_avg > 0 || avg.util_avg > 0;
+        self.nohz.has_blocked_load[cpu as usize] = blocked;
+        blocked
+    }
+
+    /// `weighted_cpuload`: load of what is queued.
+    pub(super) fn weighted_cpuload(&self, cpu: Cpu) -> u64 {
+        self.queues[cpu as usize].avg.runnable_avg
+    }
+
+    /// `source_load`: a low guess of a CPU's load, so that tasks stay.
+    pub(super) fn source_load(&self, cpu: Cpu, index: usize) -> u64 {
+        let now = self.weighted_cpuload(cpu);
+        if index == 0 { now } else { now.min(self.queues[cpu as usize].cpu_load[index - 1]) }
+    }
+
+    /// `target_load`: a high guess of a CPU's load, so that tasks stay away.
+    pub(super) fn target_load(&self, cpu: Cpu, index: usize) -> u64 {
+        let now = self.weighted_cpuload(cpu);
+        if index == 0 { now } else { now.max(self.queues[cpu as usize].cpu_load[index - 1]) }
+    }
+
+    /// `task_h_load` without task groups.
+    pub(super) fn task_load(&self, task: TaskId) -> u64 {
+        self.entities[task.index()].avg.load_avg
+    }
+
+    /// `cpu_util`: utilisation, at most the CPU's capacity.
+    pub(super) fn cpu_util(&self, w: &World, cpu: Cpu) -> u64 {
+        self.queues[cpu as usize].avg.util_avg.min(w.topo.capacity[cpu as usize])
+    }
+
+    /// `cpu_avg_load_per_task`.
+    pub(super) fn cpu_avg_load_per_task(&self, w: &World, cpu: Cpu) -> u64 {
+        let nr = u64::from(w.cpus[cpu as usize].nr_running);
+        self.weighted_cpuload(cpu).checked_div(nr).unwrap_or(0)
+    }
+
+    /// `cpu_load_update_active`: one tick, after as many idle ones as were missed.
+    pub(super) fn cpu_load_update_active(&mut self, w: &World, cpu: Cpu) {
+        let load = self.weighted_cpuload(cpu);
+        self.cpu_load_update(w, cpu, load);
+    }
+
+    /// `cpu_load_update_idle`: an idle CPU's history, by whoever balances for it.
+    pub(super) fn cpu_load_update_idle(&mut self, w: &World, cpu: Cpu) {
+        if self.weighted_cpuload(cpu) == 0 {
+            self.cpu_load_update(w, cpu, 0);
+        }
+    }
+
+    fn cpu_load_update(&mut self, w: &World, cpu: Cpu, load: u64) {
+        let jiffies = w.jiffies();
+        let rq = &mut self.queues[cpu as usize];
+        let pending = jiffies.saturating_sub(rq.last_load_update);
+        if pending == 0 {
+            return;
+        }
+        rq.last_load_update = jiffies;
+        rq.cpu_load[0] = load;
+        for i in 1..LOAD_INDICES {
+            let scale = 1u64 << i;
+            let old = decay_missed(rq.cpu_load[i], pending - 1, i as u32);
+            // Rounding up keeps a rising load from stopping short of its target.
+            let round = if load > old { scale - 1 } else { 0 };
+            rq.cpu_load[i] = (old * (scale - 1) + load + round) >> i;
+        }
+    }
+
+    /// Utilisation without `task`'s own share (`cpu_util_wake`).
+    pub(super) fn cpu_util_without(&self, w: &World, cpu: Cpu, task: TaskId) -> u64 {
+        let entity = &self.entities[task.index()];
+        let util = self.queues[cpu as usize].avg.util_avg;
+        let own = entity.attached && w.tasks[task.index()].cpu == cpu;
+        let without = if own { util.saturating_sub(entity.avg.util_avg) } else { util };
+        without.min(w.topo.capacity[cpu as usize])
+    }
+
+    /// Weight that divides loads by the number of nice-0 tasks.
+    pub(super) const fn nice_0() -> u64 {
+        NICE_0_WEIGHT
+    }
+}
+
+/// `decay_load_missed`: `load` after idle ticks, each of which takes off `1 / 2^index`.
+fn decay_missed(load: u64, ticks: u64, index: u32) -> u64 {
+    let mut left = load;
+    for _ in 0..ticks {
+        if left == 0 {
+            break;
+        }
+        left -= (left >> index).max(1);
+    }
+    left
+}

@@ -1,0 +1,141 @@
+//! Idle CPUs without a tick: who balances for them, and when their blocked load is brought up to date (4.18).
+
+use super::Fair;
+use super::busiest::CpuIdle;
+use crate::pelt::HALF_LIFE_PERIODS;
+use crate::topology::Cpu;
+use crate::world::{NohzKick, Request, World};
+use machine::CpuSet;
+
+/// The state behind `nohz` in the kernel.
+#[derive(Debug)]
+pub(super) struct Nohz {
+    idle_cpus: CpuSet,
+    has_blocked: bool,
+    next_blocked: u64,
+    next_balance: u64,
+    /// By CPU: whether load was left on it when it was last looked at.
+    pub(super) has_blocked_load: Vec<bool>,
+    last_blocked_update: Vec<u64>,
+}
+
+impl Nohz {
+    pub(super) fn new(nr_cpus: usize) -> Nohz {
+        Nohz {
+            idle_cpus: CpuSet::EMPTY,
+            has_blocked: false,
+            next_blocked: 0,
+            next_balance: 0,
+            has_blocked_load: vec![false; nr_cpus],
+            last_blocked_update: vec![0; nr_cpus],
+        }
+    }
+}
+
+impl Fair {
+    /// `nohz_balance_enter_idle`: the tick of an idle CPU stops.
+    pub(super) fn nohz_balance_enter_idle(&mut self, w: &World, cpu: Cpu) {
+        self.nohz.has_blocked_load[cpu as usize] = true;
+        self.nohz.has_blocked = true;
+        if !self.nohz.idle_cpus.contains(cpu as usize) {
+            self.nohz.idle_cpus.insert(cpu as usize);
+            let llc = &mut self.llcs[w.topo.llc_of[cpu as usize] as usize];
+            llc.nr_busy_cpus = llc.nr_busy_cpus.saturating_sub(1);
+        }
+    }
+
+    /// `nohz_balance_exit_idle`: the first tick of a busy CPU.
+    fn nohz_balance_exit_idle(&mut self, w: &World, cpu: Cpu) {
+        if self.nohz.idle_cpus.contains(cpu as usize) {
+            self.nohz.idle_cpus.remove(cpu as usize);
+            self.llcs[w.topo.llc_of[cpu as usize] as usize].nr_busy_cpus += 1;
+        }
+    }
+
+    /// `nohz_balancer_kick`, from the tick of a busy CPU: more than one task here, or another busy CPU in the
+    /// LLC, makes an idle CPU balance for all idle ones.
+    pub(super) fn nohz_balancer_kick(&mut self, w: &mut World, cpu: Cpu) {
+        self.nohz_balance_exit_idle(w, cpu);
+        let now = w.jiffies();
+        if self.nohz.idle_cpus.is_empty() {
+            return;
+        }
+        let mut kick =
+            (self.nohz.has_blocked && now > self.nohz.next_blocked).then_some(NohzKick::Stats);
+        if now >= self.nohz.next_balance {
+            let busy = self.llcs[w.topo.llc_of[cpu as usize] as usize].nr_busy_cpus;
+            let shared = w.topo.has_llc_domain[cpu as usize] && busy > 1;
+            if w.cpus[cpu as usize].nr_running >= 2 || shared {
+                kick = Some(NohzKick::Balance);
+            }
+        }
+        if let Some(kick) = kick {
+            self.kick_ilb(w, kick);
+        }
+    }
+
+    /// `kick_ilb`: the first idle CPU (`find_new_ilb`).
+    fn kick_ilb(&mut self, w: &mut World, kick: NohzKick) {
+        let ilb = self.nohz.idle_cpus.iter().map(|c| c as Cpu).find(|&c| w.idle_cpu(c));
+        if let Some(ilb) = ilb {
+            w.requests.push(Request::Kick(ilb, kick));
+        }
+    }
+
+    /// `nohz_newidle_balance`: a CPU that goes idle for long brings the others' blocked load up to date.
+    pub(super) fn nohz_newidle_balance(&mut self, w: &mut World, cpu: Cpu) {
+        let long_idle = self.queues[cpu as usize].avg_idle_ns >= super::MIGRATION_COST_NS;
+        if long_idle && self.nohz.has_blocked && w.jiffies() >= self.nohz.next_blocked {
+            self.nohz_idle_balance(w, cpu, NohzKick::Stats, false);
+        }
+    }
+
+    /// `_nohz_idle_balance` by `cpu`; `is_idle` unless it is only about to go idle.
+    pub(super) fn nohz_idle_balance(
+        &mut self,
+        w: &mut World,
+        cpu: Cpu,
+        kick: NohzKick,
+        is_idle: bool,
+    ) {
+        let now = w.jiffies();
+        let mut next_balance = now + 60 * w.hz();
+        let mut blocked = false;
+        self.nohz.has_blocked = false;
+        for other in self.nohz.idle_cpus.iter().map(|c| c as Cpu) {
+            if other == cpu || !w.idle_cpu(other) {
+                continue;
+            }
+            blocked |= self.update_nohz_stats(w, other);
+            if now >= self.queues[other as usize].next_balance {
+                self.cpu_load_update_idle(w, other);
+                if kick == NohzKick::Balance {
+                    self.rebalance_domains(w, other, CpuIdle::Idle);
+                }
+            }
+            next_balance = next_balance.min(self.queues[other as usize].next_balance);
+        }
+        if is_idle {
+            blocked |= self.update_blocked_averages(w, cpu);
+            if kick == NohzKick::Balance {
+                self.rebalance_domains(w, cpu, CpuIdle::Idle);
+            }
+        }
+        self.nohz.next_blocked = now + w.ms_to_jiffies(HALF_LIFE_PERIODS);
+        self.nohz.next_balance = next_balance;
+        self.nohz.has_blocked |= blocked;
+    }
+
+    /// `update_nohz_stats`: whether blocked load is left on an idle CPU, brought up to date once a tick.
+    fn update_nohz_stats(&mut self, w: &World, cpu: Cpu) -> bool {
+        if !self.nohz.has_blocked_load[cpu as usize] {
+            return false;
+        }
+        let now = w.jiffies();
+        if now <= self.nohz.last_blocked_update[cpu as usize] {
+            return true;
+        }
+        self.nohz.last_blocked_update[cpu as usize] = now;
+        self.update_blocked_averages(w, cpu)
+    }
+}

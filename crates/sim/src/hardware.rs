@@ -1,0 +1,98 @@
+//! What things cost: from a machine's constants to cycles and rates.
+//!
+//! A running thread gets `frequency x share(k)` cycles a ns, where `k` threads of its pipeline (its small core,
+//! where the machine has small cores) are busy. Kernel work is core work too: a constant in ns is what it takes a
+//! thread alone on its core, and a busy sibling slows it like everything else.
+
+use crate::SimError;
+use crate::topology::{Distance, Topology};
+use machine::Machine;
+
+/// Costs in cycles unless named otherwise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hardware {
+    /// Cycles a ns of a thread alone on its pipeline.
+    pub cycles_per_ns: f64,
+    /// Rate in cycles a ns by number of busy threads on the pipeline, from 0 (unused) up.
+    rate: Vec<f64>,
+    /// One `read` or `write` of a pipe, without wake-up or sleep.
+    pub pipe_cycles: f64,
+    /// Entry to and return from any other short system call.
+    pub syscall_cycles: f64,
+    /// `fork` or `clone` on the parent's side.
+    pub fork_cycles: f64,
+    /// `execve` up to the first user instruction.
+    pub exec_cycles: f64,
+    /// A context switch: `schedule()`, address space, registers.
+    pub switch_cycles: f64,
+    /// `try_to_wake_up` on the waker's side, without the search for a CPU.
+    pub wakeup_cycles: f64,
+    /// Interrupt from a CPU's tick or timer.
+    pub tick_cycles: f64,
+    /// Looking at one CPU while searching for an idle one.
+    pub scan_cycles: f64,
+    /// Looking at one CPU while balancing.
+    pub balance_cycles: f64,
+    /// From sending an inter-processor interrupt to its arrival, in ns.
+    pub ipi_ns: u64,
+    /// From setting `TIF_NEED_RESCHED` to a polling idle loop seeing it, in ns.
+    pub poll_ns: u64,
+    /// Cycles that a woken task spends on fetching what its waker wrote, by [`Distance`].
+    handover_cycles: [f64; Distance::COUNT],
+}
+
+impl Hardware {
+    /// Reads the constants that `machine` needs for the distances and pipelines of `topology`.
+    pub fn new(machine: &Machine, topology: &Topology) -> Result<Hardware, SimError> {
+        let constant = |name: &str| {
+            machine
+                .constants
+                .value(name)
+                .map_err(|e| SimError::Constant { machine: machine.name.clone(), missing: e })
+        };
+        let ghz = constant("nominal_khz")? / 1e6;
+        let ns = |name: &str| Ok::<f64, SimError>(constant(name)? * ghz);
+        let mut rate = vec![0.0, ghz];
+        for busy in 2..=topology.widest_pipeline() {
+            rate.push(ghz * constant(&format!("smt_share_{busy}"))?);
+        }
+        let lines = constant("wakeup_lines")?;
+        let mut handover_cycles = [0.0; Distance::COUNT];
+        for distance in topology.distances() {
+            if let Some(name) = distance.handover_constant() {
+                handover_cycles[distance as usize] = lines * ns(name)?;
+            }
+        }
+        Ok(Hardware {
+            cycles_per_ns: ghz,
+            rate,
+            pipe_cycles: ns("pipe_ns")?,
+            syscall_cycles: ns("syscall_ns")?,
+            fork_cycles: ns("fork_ns")?,
+            exec_cycles: ns("exec_ns")?,
+            switch_cycles: ns("context_switch_ns")?,
+            wakeup_cycles: ns("wakeup_ns")?,
+            tick_cycles: ns("tick_ns")?,
+            scan_cycles: ns("scan_cpu_ns")?,
+            balance_cycles: ns("balance_cpu_ns")?,
+            ipi_ns: constant("ipi_ns")? as u64,
+            poll_ns: constant("poll_ns")? as u64,
+            handover_cycles,
+        })
+    }
+
+    /// Cycles a ns of one thread while `busy` threads of its pipeline are busy.
+    pub fn rate(&self, busy: usize) -> f64 {
+        self.rate[busy.min(self.rate.len() - 1)]
+    }
+
+    /// Cycles to fetch what a waker at `distance` wrote.
+    pub fn handover_cycles(&self, distance: Distance) -> f64 {
+        self.handover_cycles[distance as usize]
+    }
+
+    /// `cycles` of a thread alone, in ns.
+    pub fn ns(&self, cycles: f64) -> u64 {
+        (cycles / self.cycles_per_ns) as u64
+    }
+}

@@ -1,0 +1,91 @@
+//! Choice of idle state by expected idle time, as cpuidle's menu governor makes it.
+
+use machine::IdleState;
+
+const INTERVALS: usize = 8;
+/// Intervals that differ by less than this much (standard deviation, in us) count as regular.
+const REGULAR_US: u64 = 20;
+
+/// One CPU's memory of its last idle periods (`get_typical_interval`).
+#[derive(Debug, Clone, Default)]
+pub struct IdleHistory {
+    intervals_us: [u32; INTERVALS],
+    next: usize,
+}
+
+impl IdleHistory {
+    /// Notes an idle period that ended.
+    pub fn note(&mut self, idle_ns: u64) {
+        self.intervals_us[self.next] = (idle_ns / 1000).min(u64::from(u32::MAX / 2)) as u32;
+        self.next = (self.next + 1) % INTERVALS;
+    }
+
+    /// The typical interval in us, or `None` where the last ones have no pattern. Outliers are left out from
+    /// the top until at most a quarter is gone.
+    pub fn typical_us(&self) -> Option<u64> {
+        let mut threshold = u64::from(u32::MAX);
+        loop {
+            let (mut sum, mut count, mut max, mut squares) = (0u64, 0u64, 0u64, 0u64);
+            for &us in &self.intervals_us {
+                let us = u64::from(us);
+                if us <= threshold {
+                    sum += us;
+                    count += 1;
+                    max = max.max(us);
+                    squares += us * us;
+                }
+            }
+            let average = sum.checked_div(count)?;
+            let variance = (squares / count).saturating_sub(average * average);
+            let regular = average * average > 36 * variance && count * 4 >= 3 * INTERVALS as u64;
+            if regular || variance <= REGULAR_US * REGULAR_US {
+                return Some(average);
+            }
+            if count * 4 <= 3 * INTERVALS as u64 || max == 0 {
+                return None;
+            }
+            threshold = max - 1;
+        }
+    }
+}
+
+/// The deepest of `states` that pays within `expected_ns`; 0 is always possible.
+pub fn choose(states: &[IdleState], expected_ns: u64) -> usize {
+    states.iter().rposition(|s| s.target_residency_ns <= expected_ns).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regular_intervals_are_typical_and_outliers_are_left_out() {
+        let mut h = IdleHistory::default();
+        (0..8).for_each(|_| h.note(3_000));
+        assert_eq!(h.typical_us(), Some(3));
+        h.note(900_000_000);
+        assert_eq!(h.typical_us(), Some(3));
+    }
+
+    #[test]
+    fn irregular_intervals_have_no_type() {
+        let mut h = IdleHistory::default();
+        for us in [10, 5_000, 90, 70_000, 900, 1_000_000, 300, 40_000] {
+            h.note(us * 1000);
+        }
+        assert_eq!(h.typical_us(), None);
+    }
+
+    #[test]
+    fn chooses_the_deepest_that_pays() {
+        let state = |residency| IdleState {
+            name: String::new(),
+            exit_latency_ns: 0,
+            target_residency_ns: residency,
+        };
+        let states = [state(0), state(10_000), state(20_000)];
+        assert_eq!(choose(&states, 3_000), 0);
+        assert_eq!(choose(&states, 15_000), 1);
+        assert_eq!(choose(&states, u64::MAX), 2);
+    }
+}

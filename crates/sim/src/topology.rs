@@ -1,0 +1,250 @@
+//! Machine and sched domains in the form that the simulator walks: lists of 16-bit CPU numbers, ids by CPU.
+
+use kernel::{Domain, Domains, SdFlags};
+use machine::{CpuSet, Machine};
+
+/// A CPU number.
+pub type Cpu = u16;
+
+/// How far apart two CPUs are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Distance {
+    /// The same CPU.
+    SameCpu,
+    /// Threads of one pipeline: a small core, or a core without small cores.
+    Pipeline,
+    /// Small cores of one big core.
+    Core,
+    /// Cores of one NUMA node.
+    Node,
+    /// Different NUMA nodes.
+    Remote,
+}
+
+impl Distance {
+    /// Number of distances.
+    pub const COUNT: usize = 5;
+    /// Every distance, nearest first.
+    pub const ALL: [Distance; Distance::COUNT] =
+        [Distance::SameCpu, Distance::Pipeline, Distance::Core, Distance::Node, Distance::Remote];
+
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Distance::SameCpu => "same_cpu",
+            Distance::Pipeline => "small_core",
+            Distance::Core => "big_core",
+            Distance::Node => "node",
+            Distance::Remote => "remote",
+        }
+    }
+
+    /// The machine constant for handing a cache line over this distance; none within a CPU.
+    pub fn handover_constant(self) -> Option<&'static str> {
+        match self {
+            Distance::SameCpu => None,
+            Distance::Pipeline => Some("handover_small_core_ns"),
+            Distance::Core => Some("handover_big_core_ns"),
+            Distance::Node => Some("handover_node_ns"),
+            Distance::Remote => Some("handover_remote_ns"),
+        }
+    }
+}
+
+/// A group of a domain.
+#[derive(Debug)]
+pub struct Group {
+    /// Its CPUs, ascending.
+    pub cpus: Box<[Cpu]>,
+    /// The same as a set.
+    pub span: CpuSet,
+    /// CPUs that may balance for it.
+    pub mask: Box<[Cpu]>,
+    /// Capacity.
+    pub capacity: u64,
+}
+
+/// A sched domain of one CPU.
+#[derive(Debug)]
+pub struct SimDomain {
+    /// Its CPUs.
+    pub span: CpuSet,
+    /// Number of CPUs.
+    pub weight: u32,
+    /// Flags.
+    pub flags: SdFlags,
+    /// Groups, the CPU's own first.
+    pub groups: Box<[Group]>,
+    /// Tunables as [`kernel::Domain`] has them.
+    pub imbalance_pct: u64,
+    /// See [`kernel::Domain`].
+    pub cache_nice_tries: u32,
+    /// See [`kernel::Domain`].
+    pub min_interval_ms: u64,
+    /// See [`kernel::Domain`].
+    pub max_interval_ms: u64,
+    /// See [`kernel::Domain`].
+    pub busy_factor: u64,
+    /// See [`kernel::Domain`].
+    pub busy_idx: usize,
+    /// See [`kernel::Domain`].
+    pub idle_idx: usize,
+    /// Whether the child domain carries `PREFER_SIBLING`.
+    pub child_prefers_sibling: bool,
+}
+
+/// CPUs that share a last-level cache as the scheduler sees it.
+#[derive(Debug)]
+pub struct Llc {
+    /// Its CPUs, ascending.
+    pub cpus: Box<[Cpu]>,
+}
+
+/// Everything that does not change while a run lasts.
+#[derive(Debug)]
+pub struct Topology {
+    /// Possible CPUs.
+    pub nr_cpus: usize,
+    /// Online CPUs, ascending.
+    pub online: Box<[Cpu]>,
+    /// The same as a set.
+    pub online_set: CpuSet,
+    /// By CPU: domains from the lowest up.
+    pub domains: Vec<Box<[SimDomain]>>,
+    /// Last-level caches.
+    pub llcs: Vec<Llc>,
+    /// By CPU: index into [`Topology::llcs`].
+    pub llc_of: Vec<u16>,
+    /// By CPU: whether it has an `sd_llc` at all.
+    pub has_llc_domain: Vec<bool>,
+    /// By CPU: its place in its LLC's list.
+    pub llc_position: Vec<u16>,
+    /// By CPU: `cpu_smt_mask()`, ascending.
+    pub smt: Vec<Box<[Cpu]>>,
+    /// By CPU: capacity, 1024 for a full one.
+    pub capacity: Vec<u64>,
+    /// By CPU: pipeline number.
+    pub pipeline_of: Vec<u16>,
+    /// By pipeline: its online CPUs.
+    pub pipelines: Vec<Box<[Cpu]>>,
+    core_of: Vec<u32>,
+    node_of: Vec<u32>,
+}
+
+fn list(set: CpuSet) -> Box<[Cpu]> {
+    set.iter().map(|c| c as Cpu).collect()
+}
+
+/// Numbers the distinct sets in order of appearance: the number of each CPU's set, and the sets.
+fn number(sets: &[CpuSet]) -> (Vec<u16>, Vec<CpuSet>) {
+    let mut distinct: Vec<CpuSet> = Vec::new();
+    let ids = sets
+        .iter()
+        .map(|set| match distinct.iter().position(|d| d == set) {
+            Some(at) => at as u16,
+            None => {
+                distinct.push(*set);
+                distinct.len() as u16 - 1
+            }
+        })
+        .collect();
+    (ids, distinct)
+}
+
+impl Topology {
+    /// Prepares `machine` with the domains that a kernel built on it.
+    pub fn new(machine: &Machine, built: &Domains) -> Topology {
+        let cpus = 0..machine.cpus.len();
+        let (llc_of, llcs) = number(&cpus.clone().map(|c| built.llc(c)).collect::<Vec<_>>());
+        let pipelines: Vec<CpuSet> = cpus.clone().map(|c| machine.pipeline_cpus(c)).collect();
+        let (pipeline_of, pipelines) = number(&pipelines);
+        let position =
+            |c: usize| llcs[llc_of[c] as usize].iter().position(|x| x == c).unwrap_or(0) as u16;
+        Topology {
+            nr_cpus: machine.cpus.len(),
+            online: list(machine.online),
+            online_set: machine.online,
+            domains: built.by_cpu.iter().map(|chain| sim_domains(chain)).collect(),
+            has_llc_domain: cpus.clone().map(|c| built.llc(c).len() > 1).collect(),
+            llc_position: cpus.clone().map(position).collect(),
+            llcs: llcs.iter().map(|&s| Llc { cpus: list(s) }).collect(),
+            llc_of,
+            smt: built.smt_mask.iter().map(|&s| list(s)).collect(),
+            capacity: built.capacity.clone(),
+            pipelines: pipelines.iter().map(|&p| list(p & machine.online)).collect(),
+            pipeline_of,
+            core_of: machine.cpus.iter().map(|c| c.core).collect(),
+            node_of: machine.cpus.iter().map(|c| c.node).collect(),
+        }
+    }
+
+    /// How far apart two CPUs are.
+    pub fn distance(&self, a: Cpu, b: Cpu) -> Distance {
+        let (a, b) = (a as usize, b as usize);
+        if a == b {
+            Distance::SameCpu
+        } else if self.pipeline_of[a] == self.pipeline_of[b] {
+            Distance::Pipeline
+        } else if self.core_of[a] == self.core_of[b] {
+            Distance::Core
+        } else if self.node_of[a] == self.node_of[b] {
+            Distance::Node
+        } else {
+            Distance::Remote
+        }
+    }
+
+    /// The distances that occur between online CPUs.
+    pub fn distances(&self) -> Vec<Distance> {
+        let mut found: Vec<Distance> = self
+            .online
+            .iter()
+            .flat_map(|&a| self.online.iter().map(move |&b| self.distance(a, b)))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Threads of the widest pipeline.
+    pub fn widest_pipeline(&self) -> usize {
+        self.pipelines.iter().map(|p| p.len()).max().unwrap_or(1)
+    }
+
+    /// Whether `a` and `b` share a last-level cache (`cpus_share_cache`).
+    pub fn share_cache(&self, a: Cpu, b: Cpu) -> bool {
+        self.llc_of[a as usize] == self.llc_of[b as usize]
+    }
+}
+
+fn sim_domains(chain: &[Domain]) -> Box<[SimDomain]> {
+    chain
+        .iter()
+        .enumerate()
+        .map(|(level, d)| SimDomain {
+            span: d.span,
+            weight: d.span.len() as u32,
+            flags: d.flags,
+            groups: d
+                .groups
+                .iter()
+                .map(|g| Group {
+                    cpus: list(g.span),
+                    span: g.span,
+                    mask: list(g.mask),
+                    capacity: g.capacity,
+                })
+                .collect(),
+            imbalance_pct: u64::from(d.imbalance_pct),
+            cache_nice_tries: d.cache_nice_tries,
+            min_interval_ms: u64::from(d.min_interval_ms),
+            max_interval_ms: u64::from(d.max_interval_ms),
+            busy_factor: u64::from(d.busy_factor),
+            busy_idx: usize::from(d.busy_idx),
+            idle_idx: usize::from(d.idle_idx),
+            child_prefers_sibling: level > 0
+                && chain[level - 1].flags.contains(SdFlags::PREFER_SIBLING),
+        })
+        .collect()
+}

@@ -1,0 +1,238 @@
+//! What the engine and a scheduling class share: the clock, CPUs, tasks, and requests that a class makes.
+
+use crate::counters::Counters;
+use crate::events::NEVER;
+use crate::hardware::Hardware;
+use crate::idle::IdleHistory;
+use crate::topology::{Cpu, Topology};
+use machine::CpuSet;
+use workload::{CounterId, FlagId, PipeId, ProgramId};
+
+/// A task, by index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TaskId(pub u32);
+
+impl TaskId {
+    /// Index into per-task tables.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a CPU is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// In an idle state since a point in time.
+    Idle {
+        /// When it went idle.
+        since_ns: u64,
+        /// Index into the machine's idle states.
+        state: usize,
+    },
+    /// On the way out of an idle state.
+    Waking,
+    /// Running a task.
+    Running,
+}
+
+/// One CPU.
+#[derive(Debug)]
+pub struct CpuState {
+    /// The running task.
+    pub curr: Option<TaskId>,
+    /// What it does.
+    pub phase: Phase,
+    /// Runnable tasks, the running one included; kept by the class.
+    pub nr_running: u32,
+    /// `TIF_NEED_RESCHED`.
+    pub need_resched: bool,
+    /// Next tick; [`NEVER`] while the tick is stopped.
+    pub tick_ns: u64,
+    pub(crate) wake_ns: u64,
+    pub(crate) resched_ns: u64,
+    pub(crate) done_ns: u64,
+    pub(crate) settled_ns: u64,
+    pub(crate) rate: f64,
+    /// Kernel work to do before the task goes on, in cycles.
+    pub(crate) debt: f64,
+    /// A kick to balance for idle CPUs that is under way.
+    pub(crate) kicked: Option<NohzKick>,
+    pub(crate) history: IdleHistory,
+}
+
+/// Why a CPU is kicked out of idle (`NOHZ_KICK_MASK`, `NOHZ_STATS_KICK`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NohzKick {
+    /// Only to bring blocked load up to date.
+    Stats,
+    /// To balance as well.
+    Balance,
+}
+
+/// Whether a task can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Queued or running.
+    Runnable,
+    /// Waiting for a timer.
+    Sleeping,
+    /// Waiting for a message.
+    Reading(PipeId),
+    /// Waiting for its children.
+    Waiting,
+    /// Gone.
+    Dead,
+}
+
+/// The step that a task is in the middle of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Doing {
+    /// Between steps.
+    Nothing,
+    /// So many cycles are left before the step takes effect.
+    Cycles(f64),
+    /// Busy-waits.
+    Spin(FlagId),
+    /// Counts units while a flag is set.
+    Units { flag: FlagId, unit_cycles: f64, counter: CounterId, done: f64 },
+}
+
+/// Loops that a program may nest.
+pub(crate) const MAX_LOOPS: usize = 4;
+
+/// One task.
+#[derive(Debug)]
+pub struct Task {
+    /// CPU it runs on, is queued on, or last ran on.
+    pub cpu: Cpu,
+    /// Whether it can run.
+    pub state: State,
+    /// CPUs it may use, out of the online ones.
+    pub allowed: CpuSet,
+    pub(crate) program: ProgramId,
+    pub(crate) pc: u16,
+    pub(crate) doing: Doing,
+    pub(crate) loops: [u32; MAX_LOOPS],
+    pub(crate) parent: Option<TaskId>,
+    pub(crate) children: u32,
+    /// Cycles to spend when it next runs: fetching what its waker wrote.
+    pub(crate) fetch: f64,
+}
+
+/// Something a class asks of the engine, done after the current moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// Let the CPU choose again; a class queued a task there.
+    Resched(Cpu),
+    /// Kick an idle CPU to balance for the idle ones.
+    Kick(Cpu, NohzKick),
+    /// Push the running task of `from` to `to` (`active_load_balance_cpu_stop`).
+    Push {
+        /// The busiest CPU.
+        from: Cpu,
+        /// The CPU that pulls.
+        to: Cpu,
+    },
+}
+
+/// The shared state.
+#[derive(Debug)]
+pub struct World<'a> {
+    /// Now, in ns.
+    pub now_ns: u64,
+    /// Length of a tick, in ns.
+    pub tick_period_ns: u64,
+    /// Point in time of tick 0; ticks of all CPUs come together.
+    pub tick_phase_ns: u64,
+    /// What does not change.
+    pub topo: &'a Topology,
+    /// What things cost.
+    pub hw: &'a Hardware,
+    /// CPUs by number.
+    pub cpus: Vec<CpuState>,
+    /// Tasks by [`TaskId`].
+    pub tasks: Vec<Task>,
+    /// Busy threads by pipeline.
+    pub(crate) busy: Vec<u16>,
+    /// What classes asked for.
+    pub requests: Vec<Request>,
+    /// Counters.
+    pub counters: Counters,
+}
+
+impl World<'_> {
+    /// The number of ticks so far (`jiffies`).
+    pub fn jiffies(&self) -> u64 {
+        self.now_ns.saturating_sub(self.tick_phase_ns) / self.tick_period_ns
+    }
+
+    /// Milliseconds in ticks (`msecs_to_jiffies`), rounded up.
+    pub fn ms_to_jiffies(&self, ms: u64) -> u64 {
+        (ms * 1_000_000).div_ceil(self.tick_period_ns)
+    }
+
+    /// Ticks a second.
+    pub fn hz(&self) -> u64 {
+        1_000_000_000 / self.tick_period_ns
+    }
+
+    /// First tick after now.
+    pub fn next_tick_ns(&self) -> u64 {
+        self.tick_phase_ns + (self.jiffies() + 1) * self.tick_period_ns
+    }
+
+    /// Whether a CPU runs nothing and has nothing to run (`idle_cpu`).
+    pub fn idle_cpu(&self, cpu: Cpu) -> bool {
+        let c = &self.cpus[cpu as usize];
+        c.curr.is_none() && c.nr_running == 0
+    }
+
+    /// Whether `task` may run on `cpu`.
+    pub fn allowed(&self, task: TaskId, cpu: Cpu) -> bool {
+        self.tasks[task.index()].allowed.contains(cpu as usize)
+    }
+
+    /// Makes `cpu` spend `cycles` on kernel work before its task goes on.
+    pub fn charge(&mut self, cpu: Cpu, cycles: f64) {
+        self.cpus[cpu as usize].debt += cycles;
+    }
+
+    /// Moves a task that is not queued to `cpu` for the balancer.
+    pub fn balance_to(&mut self, task: TaskId, cpu: Cpu) {
+        let from = self.tasks[task.index()].cpu;
+        self.counters.balanced_by_distance[self.topo.distance(from, cpu) as usize] += 1;
+        self.tasks[task.index()].cpu = cpu;
+    }
+
+    /// Exit latency order of an idle CPU's state, and since when it is idle; `None` if it is not idle.
+    pub fn idle_state(&self, cpu: Cpu) -> Option<(usize, u64)> {
+        match self.cpus[cpu as usize].phase {
+            Phase::Idle { since_ns, state } => Some((state, since_ns)),
+            Phase::Waking | Phase::Running => None,
+        }
+    }
+}
+
+impl CpuState {
+    pub(crate) fn new() -> CpuState {
+        CpuState {
+            curr: None,
+            phase: Phase::Idle { since_ns: 0, state: 0 },
+            nr_running: 0,
+            need_resched: false,
+            tick_ns: NEVER,
+            wake_ns: NEVER,
+            resched_ns: NEVER,
+            done_ns: NEVER,
+            settled_ns: 0,
+            rate: 0.0,
+            debt: 0.0,
+            kicked: None,
+            history: IdleHistory::default(),
+        }
+    }
+
+    pub(crate) fn next_event_ns(&self) -> u64 {
+        self.wake_ns.min(self.tick_ns).min(self.resched_ns).min(self.done_ns)
+    }
+}

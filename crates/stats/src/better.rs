@@ -1,0 +1,45 @@
+//! Which way a figure improves.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether higher or lower values of a measure are better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Rates: records/s, transactions/s.
+    Higher,
+    /// Times and energies.
+    Lower,
+}
+
+impl Better {
+    /// Change from `base` to `new` in percent of `base`, positive where `new` is better: MMTests' sign,
+    /// `100 new/base - 100` where higher is better and `100 - 100 new/base` where lower is.
+    ///
+    /// A `base` of 0 has no percentage; the change then counts as an infinite rise of the figure.
+    pub fn percent(self, base: f64, new: f64) -> f64 {
+        let rise = if base == 0.0 { f64::INFINITY } else { 100.0 * new / base - 100.0 };
+        match self {
+            Better::Higher => rise,
+            Better::Lower => -rise,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positive_means_better() {
+        assert_eq!(Better::Higher.percent(50.0, 60.0), 20.0);
+        assert_eq!(Better::Lower.percent(50.0, 60.0), -20.0);
+        assert_eq!(Better::Lower.percent(50.0, 25.0), 50.0);
+    }
+
+    #[test]
+    fn base_of_zero_is_an_infinite_rise() {
+        assert_eq!(Better::Higher.percent(0.0, 0.0), f64::INFINITY);
+        assert_eq!(Better::Lower.percent(0.0, 3.0), f64::NEG_INFINITY);
+    }
+}

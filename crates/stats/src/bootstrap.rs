@@ -1,0 +1,217 @@
+//! The bootstrap interval of the percent change between two samples' means: bias-corrected and accelerated
+//! (BCa; Efron and Tibshirani, "An Introduction to the Bootstrap", chapter 14; for two samples Davison and
+//! Hinkley, "Bootstrap Methods and their Application", section 5.3).
+
+use crate::better::Better;
+use crate::confidence::Confidence;
+use crate::error::StatsError;
+use crate::summary::Summary;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// How to resample. The same settings and samples give the same interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Resampling {
+    resamples: u32,
+    seed: u64,
+    confidence: Confidence,
+}
+
+impl Resampling {
+    /// `resamples` draws (100 to 1,000,000) from the random stream of `seed`, for intervals at
+    /// `confidence`. At 10,000 draws the ends of a 95 % interval move by about 1 % of its width from seed
+    /// to seed, at 1,000,000 by a tenth of that.
+    pub fn new(
+        resamples: u32,
+        seed: u64,
+        confidence: Confidence,
+    ) -> Result<Resampling, StatsError> {
+        if !(100..=1_000_000).contains(&resamples) {
+            return Err(StatsError::Resamples { found: resamples });
+        }
+        Ok(Resampling { resamples, seed, confidence })
+    }
+
+    /// Number of draws.
+    pub fn resamples(&self) -> u32 {
+        self.resamples
+    }
+
+    /// Seed of the random stream.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Confidence level of the intervals.
+    pub fn confidence(&self) -> Confidence {
+        self.confidence
+    }
+}
+
+/// An estimate with its confidence interval, all in one unit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The samples' own figure.
+    pub estimate: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Confidence level.
+    pub confidence: Confidence,
+}
+
+/// BCa interval of the percent change of means from `base` to `variant`, positive where the variant is
+/// better (see [`Better::percent`]). Runs are resampled independently in both samples.
+///
+/// `None` where a sample has fewer than two values, a value is negative or not finite, fewer than two
+/// values of `base` are above 0, or so many of them are 0 that the interval has no end. Two samples
+/// without any spread give an interval of no width.
+pub fn percent_change(
+    base: &[f64],
+    variant: &[f64],
+    better: Better,
+    resampling: &Resampling,
+) -> Option<Interval> {
+    PercentBootstrap::of(base, variant, better, resampling)?.interval(resampling.confidence)
+}
+
+/// The bootstrap distribution of a percent change, from which intervals at any level come.
+pub(crate) struct PercentBootstrap {
+    estimate: f64,
+    /// Resampled percent changes, ascending; never empty.
+    sorted: Vec<f64>,
+    /// The estimate's own place among `sorted`, as a normal quantile (BCa's z0).
+    bias: f64,
+    /// BCa's a.
+    acceleration: f64,
+    normal: Normal,
+}
+
+impl PercentBootstrap {
+    /// Resamples; see [`percent_change`] for `None`.
+    pub(crate) fn of(
+        base: &[f64],
+        variant: &[f64],
+        better: Better,
+        resampling: &Resampling,
+    ) -> Option<PercentBootstrap> {
+        let (b, v) = (Summary::of(base)?, Summary::of(variant)?);
+        let negative = b.min < 0.0 || v.min < 0.0;
+        let nonzero = base.iter().filter(|&&x| x > 0.0).count();
+        if negative || nonzero < 2 || v.n < 2 {
+            return None;
+        }
+        let estimate = better.percent(b.mean, v.mean);
+        let normal = Normal::standard();
+        if b.min == b.max && v.min == v.max {
+            let sorted = vec![estimate];
+            return Some(PercentBootstrap {
+                estimate,
+                sorted,
+                bias: 0.0,
+                acceleration: 0.0,
+                normal,
+            });
+        }
+        let sorted = resampled(base, variant, better, resampling);
+        let bias = normal.inverse_cdf(share_below(&sorted, estimate));
+        let acceleration = acceleration(base, variant, better);
+        Some(PercentBootstrap { estimate, sorted, bias, acceleration, normal })
+    }
+
+    /// The interval at `confidence`; `None` where an end is not finite.
+    pub(crate) fn interval(&self, confidence: Confidence) -> Option<Interval> {
+        let end = |tail: f64| quantile(&self.sorted, self.adjusted(tail));
+        let (low, high) = (end(confidence.tail()), end(1.0 - confidence.tail()));
+        let finite = self.estimate.is_finite() && low.is_finite() && high.is_finite();
+        finite.then_some(Interval { estimate: self.estimate, low, high, confidence })
+    }
+
+    /// The place in the bootstrap distribution where the end of probability `tail` lies.
+    fn adjusted(&self, tail: f64) -> f64 {
+        let z = self.bias + self.normal.inverse_cdf(tail);
+        let scale = 1.0 - self.acceleration * z;
+        if scale > 0.0 {
+            self.normal.cdf(self.bias + z / scale)
+        } else {
+            // Beyond the pole the formula would turn back; its limit is the distribution's end.
+            if z > 0.0 { 1.0 } else { 0.0 }
+        }
+    }
+}
+
+/// Percent changes of resampled means, ascending.
+fn resampled(base: &[f64], variant: &[f64], better: Better, resampling: &Resampling) -> Vec<f64> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(resampling.seed);
+    let mut changes: Vec<f64> = (0..resampling.resamples)
+        .map(|_| {
+            let base_mean = resampled_mean(base, &mut rng);
+            better.percent(base_mean, resampled_mean(variant, &mut rng))
+        })
+        .collect();
+    changes.sort_unstable_by(f64::total_cmp);
+    changes
+}
+
+/// Mean of as many values as `values` has, drawn from it with replacement.
+fn resampled_mean(values: &[f64], rng: &mut Xoshiro256PlusPlus) -> f64 {
+    let n = values.len();
+    let mut sum = 0.0;
+    for _ in 0..n {
+        // Multiply and shift (Lemire): an index without division, its bias below n / 2^64.
+        let index = (u128::from(rng.next_u64()) * n as u128) >> 64;
+        sum += values[index as usize];
+    }
+    sum / n as f64
+}
+
+/// Share of `sorted` below `estimate`, ties counting half; kept half a resample from 0 and 1, where the
+/// normal quantile has no value.
+fn share_below(sorted: &[f64], estimate: f64) -> f64 {
+    let below = sorted.partition_point(|&x| x < estimate);
+    let up_to = sorted.partition_point(|&x| x <= estimate);
+    let n = sorted.len() as f64;
+    let share = (below + up_to) as f64 / (2.0 * n);
+    share.clamp(0.5 / n, 1.0 - 0.5 / n)
+}
+
+/// BCa's acceleration from the jackknife of both samples: one sixth of the skewness of the influences,
+/// each sample's sums scaled by its size.
+fn acceleration(base: &[f64], variant: &[f64], better: Better) -> f64 {
+    let (base_sum, variant_sum) = (base.iter().sum::<f64>(), variant.iter().sum::<f64>());
+    let (n, m) = (base.len() as f64, variant.len() as f64);
+    let without_base =
+        |x: f64| better.percent((base_sum - x).max(0.0) / (n - 1.0), variant_sum / m);
+    let without_variant =
+        |x: f64| better.percent(base_sum / n, (variant_sum - x).max(0.0) / (m - 1.0));
+    let (base_cubes, base_squares) = influence_sums(base, without_base);
+    let (variant_cubes, variant_squares) = influence_sums(variant, without_variant);
+    let squares = base_squares + variant_squares;
+    let a = (base_cubes + variant_cubes) / (6.0 * squares.powf(1.5));
+    // Without spread in the influences, or with one that is infinite, there is no skewness to correct.
+    if a.is_finite() { a } else { 0.0 }
+}
+
+/// Sums of the cubes and the squares of a sample's jackknife influences, over n^3 and n^2.
+fn influence_sums(values: &[f64], without: impl Fn(f64) -> f64) -> (f64, f64) {
+    let n = values.len() as f64;
+    let centre = values.iter().map(|&x| without(x)).sum::<f64>() / n;
+    values.iter().fold((0.0, 0.0), |(cubes, squares), &x| {
+        let influence = (n - 1.0) * (centre - without(x)) / n;
+        (cubes + influence.powi(3), squares + influence.powi(2))
+    })
+}
+
+/// Quantile of a non-empty ascending slice, interpolated between its values (R's type 7).
+fn quantile(sorted: &[f64], probability: f64) -> f64 {
+    let place = probability.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
+    let index = place as usize;
+    let (low, share) = (sorted[index], place.fract());
+    if share == 0.0 { low } else { low + share * (sorted[index + 1] - low) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Claims that only repetition can check: how often intervals cover the truth, how often a thing compared
+//! with itself is called different, and how often the smallest detectable effect is seen.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use stats::{Better, Confidence, Resampling, Verdict, compare, percent_change};
+
+/// Runs a sample has, as in the big-core study.
+const RUNS: usize = 100;
+
+/// A seeded source of run times.
+struct Source(Xoshiro256PlusPlus);
+
+impl Source {
+    fn new(seed: u64) -> Source {
+        Source(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// Uniform in (0, 1].
+    fn uniform(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Standard normal, by Box and Muller.
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// Normal runs around `mean` with 8 % noise.
+    fn steady(&mut self, mean: f64) -> Vec<f64> {
+        (0..RUNS).map(|_| mean * (1.0 + 0.08 * self.normal())).collect()
+    }
+
+    /// Runs like ebizzy's on a big core: a share `good` around 5.5, the others around 3.
+    fn bimodal(&mut self, good: f64) -> Vec<f64> {
+        (0..RUNS)
+            .map(|_| {
+                let (mode, noise) = (self.uniform() <= good, 0.15 * self.normal());
+                if mode { 5.5 + noise } else { 3.0 + noise }
+            })
+            .collect()
+    }
+}
+
+fn settings(resamples: u32, seed: u64) -> Resampling {
+    Resampling::new(resamples, seed, Confidence::P95).unwrap()
+}
+
+/// Share of 2000 repetitions in which the 95 % interval holds `truth`.
+fn coverage(truth: f64, mut pair: impl FnMut(&mut Source) -> (Vec<f64>, Vec<f64>)) -> f64 {
+    let mut source = Source::new(2018);
+    let covered = (0..2000).filter(|&seed| {
+        let (base, variant) = pair(&mut source);
+        let i = percent_change(&base, &variant, Better::Higher, &settings(1000, seed)).unwrap();
+        i.low <= truth && truth <= i.high
+    });
+    covered.count() as f64 / 2000.0
+}
+
+#[test]
+fn interval_covers_the_truth_of_normal_runs() {
+    let share = coverage(10.0, |s| (s.steady(5.0), s.steady(5.5)));
+    assert!((0.93..=0.97).contains(&share), "{share}");
+}
+
+#[test]
+fn interval_covers_the_truth_of_bimodal_runs() {
+    // Means 0.6 x 5.5 + 0.4 x 3 = 4.5 and 0.89 x 5.5 + 0.11 x 3 = 5.225.
+    let truth = 100.0 * 5.225 / 4.5 - 100.0;
+    let share = coverage(truth, |s| (s.bimodal(0.6), s.bimodal(0.89)));
+    assert!((0.93..=0.97).contains(&share), "{share}");
+}
+
+/// 100 batches of 100 comparisons of two samples from one source: at most 2 % claims over all, and at
+/// most 5 in any batch.
+#[test]
+fn a_thing_beside_itself_is_no_different() {
+    let mut source = Source::new(7);
+    let mut claim = |seed| {
+        let (base, variant) = (source.bimodal(0.6), source.bimodal(0.6));
+        let c = compare(&base, &variant, Better::Higher, &settings(500, seed)).unwrap();
+        c.verdict != Verdict::NoDifference
+    };
+    let batches: Vec<usize> =
+        (0..100).map(|b| (0..100).filter(|r| claim(100 * b + r)).count()).collect();
+    let claims: usize = batches.iter().sum();
+    assert!(claims <= 200, "{claims} of 10000");
+    assert!(claims >= 20, "{claims} of 10000: a verdict that never speaks proves nothing");
+    assert!(batches.iter().all(|&b| b <= 5), "{batches:?}");
+}
+
+#[test]
+fn smallest_detectable_effect_is_seen_four_times_in_five() {
+    let mut source = Source::new(11);
+    let percent = {
+        let (base, variant) = (source.steady(5.0), source.steady(5.0));
+        let c = compare(&base, &variant, Better::Higher, &settings(500, 1)).unwrap();
+        c.smallest_detectable_percent
+    };
+    // By the true spread: (2.6009 + 0.8434) x 8 % x sqrt(2 / 100) = 3.90 %.
+    assert!((percent - 3.90).abs() < 0.4, "{percent}");
+    let seen = (0..1000).filter(|&seed| {
+        let (base, mut variant) = (source.steady(5.0), source.steady(5.0));
+        variant.iter_mut().for_each(|x| *x += 5.0 * 0.0390);
+        let c = compare(&base, &variant, Better::Higher, &settings(1000, seed)).unwrap();
+        c.verdict == Verdict::Better
+    });
+    let share = seen.count() as f64 / 1000.0;
+    assert!((0.74..=0.84).contains(&share), "{share}");
+}

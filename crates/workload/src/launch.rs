@@ -1,0 +1,45 @@
+//! How a benchmark comes to life: a shell forks, the child binds itself and execs.
+
+use crate::program::{Op, Program, Spawn, Spread, Work, Workload};
+use machine::CpuSet;
+
+/// Cycles that a shell spends between two commands: it prints, reads its script and expands a line.
+/// Assumed: about 0.3 ms at 3.8 GHz.
+const SHELL_CYCLES: f64 = 1.2e6;
+/// Cycles from exec to `main`: loading and dynamic linking. Assumed: about 0.5 ms at 3.8 GHz.
+const START_CYCLES: f64 = 2.0e6;
+/// Earliest time the shell acts, so that the background has left its traces by then.
+const FIRST_WAKE_NS: u64 = 300_000_000;
+/// The shell acts at any point of a second of this length, so that runs meet ticks and timers at any phase.
+const WITHIN_NS: u64 = 100_000_000;
+
+/// Adds a shell that starts `program` once, bound to `cpus` as `taskset` does it: fork, exec of taskset,
+/// `sched_setaffinity`, exec of the program.
+pub(crate) fn from_shell(w: &mut Workload, program: Program, cpus: Option<CpuSet>) {
+    let start = Op::Compute(Work { cycles: START_CYCLES, spread: Spread::LogNormal(0.2) });
+    let mut ops = vec![Op::Exec, start];
+    if let Some(cpus) = cpus {
+        ops.extend([Op::SetAffinity(cpus), Op::Exec, start]);
+    }
+    // The program's own steps follow; its loops count from its own first step.
+    let offset = ops.len() as u16;
+    ops.extend(program.ops.iter().map(|op| match *op {
+        Op::Loop { to, times } => Op::Loop { to: to + offset, times },
+        other => other,
+    }));
+    let child = w.program(&program.name, ops);
+    let shell = w.program(
+        "bash",
+        vec![
+            Op::Compute(Work { cycles: SHELL_CYCLES, spread: Spread::LogNormal(0.3) }),
+            Op::Fork(child),
+            Op::WaitChildren,
+        ],
+    );
+    w.spawns.push(Spawn {
+        program: shell,
+        affinity: None,
+        first_wake_ns: FIRST_WAKE_NS,
+        within_ns: WITHIN_NS,
+    });
+}

@@ -1,0 +1,81 @@
+//! `perf bench sched pipe`: two processes and two pipes; each writes four bytes and sleeps until four come back.
+//!
+//! As the program does it: the parent forks; the child reads then writes, the parent writes then reads, `loops`
+//! times each; the parent waits for the child. Time runs from before the fork to after the wait.
+
+use crate::program::{Metric, Op, Program, Reading, Work, Workload};
+use crate::{WorkloadError, launch};
+use machine::CpuSet;
+use serde::{Deserialize, Serialize};
+use stats::Better;
+
+/// Command-line options, and what is around the program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Rounds that the result stands for (`-l`, 1,000,000 by default).
+    pub loops: u32,
+    /// Rounds that are run; the time is scaled to `loops`.
+    pub loops_run: u32,
+    /// CPUs it is bound to; all where absent.
+    pub cpus: Option<CpuSet>,
+}
+
+/// What the program's steps cost on a machine, beside its system calls.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Costs {
+    /// Cycles in user space between two system calls.
+    pub user_cycles: f64,
+}
+
+/// The metric's name.
+pub const SECONDS: &str = "seconds";
+
+/// Builds the workload.
+pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> {
+    let refuse = |field, found: u32, expected| {
+        Err(WorkloadError { program: "sched-pipe", field, found: found.to_string(), expected })
+    };
+    if params.loops == 0 {
+        return refuse("loops", 0, "at least 1");
+    }
+    if params.loops_run == 0 || params.loops_run > params.loops {
+        return refuse("loops_run", params.loops_run, "1 to `loops`");
+    }
+    let mut w = Workload::default();
+    let (to_child, to_parent) = (w.pipe(), w.pipe());
+    let (start, end) = (w.mark(), w.mark());
+    let user = Op::Compute(Work::fixed(costs.user_cycles));
+    let times = params.loops_run;
+    let child = w.program(
+        "sched-pipe",
+        vec![user, Op::PipeRead(to_child), Op::PipeWrite(to_parent), Op::Loop { to: 0, times }],
+    );
+    let parent = vec![
+        Op::Mark(start),
+        Op::Fork(child),
+        user,
+        Op::PipeWrite(to_child),
+        Op::PipeRead(to_parent),
+        Op::Loop { to: 2, times },
+        Op::WaitChildren,
+        Op::Mark(end),
+        Op::Stop,
+    ];
+    launch::from_shell(
+        &mut w,
+        Program { name: "sched-pipe".to_string(), ops: parent },
+        params.cpus,
+    );
+    w.metrics.push(Metric {
+        name: SECONDS.to_string(),
+        unit: "s".to_string(),
+        better: Better::Lower,
+        reading: Reading::Seconds {
+            from: start,
+            to: end,
+            scale: f64::from(params.loops) / f64::from(params.loops_run),
+        },
+    });
+    Ok(w)
+}
