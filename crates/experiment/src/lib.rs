@@ -1,1 +1,16 @@
-//! The experiment file, replicas in parallel, the result store, published figures.
+//! The experiment file, engines, replicas in parallel, the result store, and the figures that studies published.
+
+pub mod engine;
+mod error;
+pub mod file;
+pub mod plan;
+pub mod results;
+pub mod store;
+pub mod study;
+pub mod validate;
+
+pub use engine::{Engine, Sample, SimEngine};
+pub use error::ExperimentError;
+pub use file::ExperimentFile;
+pub use plan::Plan;
+pub use results::Results;

@@ -1,6 +1,10 @@
 //! Tables and pictures as text.
 
+pub mod constants;
+pub mod domains;
 pub mod histogram;
 pub mod machine_tree;
 pub mod ministat;
+pub mod results;
 pub mod table;
+pub mod validation;

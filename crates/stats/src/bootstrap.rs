@@ -161,11 +161,14 @@ fn resampled_mean(values: &[f64], rng: &mut Xoshiro256PlusPlus) -> f64 {
     let n = values.len();
     let mut sum = 0.0;
     for _ in 0..n {
-        // Multiply and shift (Lemire): an index without division, its bias below n / 2^64.
-        let index = (u128::from(rng.next_u64()) * n as u128) >> 64;
-        sum += values[index as usize];
+        sum += values[index_below(n, rng)];
     }
     sum / n as f64
+}
+
+/// A uniform index below `n`, by multiply and shift (Lemire): no division, its bias below n / 2^64.
+pub(crate) fn index_below(n: usize, rng: &mut Xoshiro256PlusPlus) -> usize {
+    ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize
 }
 
 /// Share of `sorted` below `estimate`, ties counting half; kept half a resample from 0 and 1, where the
@@ -206,7 +209,7 @@ fn influence_sums(values: &[f64], without: impl Fn(f64) -> f64) -> (f64, f64) {
 }
 
 /// Quantile of a non-empty ascending slice, interpolated between its values (R's type 7).
-fn quantile(sorted: &[f64], probability: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], probability: f64) -> f64 {
     let place = probability.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let index = place as usize;
     let (low, share) = (sorted[index], place.fract());

@@ -1,0 +1,176 @@
+//! The command line.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use machine::CpuSet;
+use std::path::PathBuf;
+
+/// What will this scheduling change do to this workload on that machine?
+#[derive(Debug, Parser)]
+#[command(
+    name = "schedscape",
+    version,
+    max_term_width = 100,
+    after_help = "\
+Examples:
+  schedscape run experiments/power9-big-core.toml
+  schedscape run experiments/power9-big-core.toml --out out/big-core
+  schedscape compare out/big-core
+  schedscape validate power9-big-core --json
+  schedscape machine show power9-big-core --small-cores
+  schedscape domains power9-big-core --kernel 4.18 --mechanism small-core-smt=on --smt 4"
+)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run an experiment and show machine, domains, results and predictions
+    Run(RunArgs),
+    /// Show the results that `run --out` stored
+    Compare(CompareArgs),
+    /// Show published beside predicted figures, study by study
+    Validate(ValidateArgs),
+    /// Show machines
+    Machine {
+        #[command(subcommand)]
+        command: MachineCommand,
+    },
+    /// Show the sched domains that a kernel builds on a machine
+    Domains(DomainsArgs),
+    /// List the mechanisms that can be switched
+    Mechanisms,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MachineCommand {
+    /// Show one machine
+    Show(ShowArgs),
+    /// List the catalog
+    List,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape run experiments/power9-big-core.toml
+  schedscape run experiments/power9-big-core.toml --json > results.json
+  schedscape run experiments/power9-big-core.toml --out out/big-core --threads 1")]
+pub struct RunArgs {
+    /// The experiment file (TOML)
+    pub experiment: PathBuf,
+    /// What runs the workloads
+    #[arg(long, value_enum, default_value_t = EngineName::Sim)]
+    pub engine: EngineName,
+    /// Store all runs in this new directory (Parquet and a manifest)
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Seed instead of the file's
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Threads that run replicas; 0 is one a CPU. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    /// Print data instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// The discrete-event simulator
+    Sim,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct CompareArgs {
+    /// A directory that `run --out` wrote
+    pub dir: PathBuf,
+    /// Print data instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape validate
+  schedscape validate power9-big-core --json")]
+pub struct ValidateArgs {
+    /// One study; all that work so far where absent
+    pub study: Option<String>,
+    /// Threads that run replicas; 0 is one a CPU
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    /// Print a list of cells instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which machine, and which of its CPUs are online.
+#[derive(Debug, ClapArgs)]
+pub struct MachineArgs {
+    /// A catalog name, `host`, a device tree (.dtb) or a directory with sys/devices/system/cpu
+    pub machine: String,
+    /// Take the machine in this SMT mode, as `ppc64_cpu --smt=N` leaves it
+    #[arg(long, value_name = "N")]
+    pub smt: Option<u32>,
+    /// Take the machine with just these CPUs online
+    #[arg(long, value_name = "LIST", conflicts_with = "smt")]
+    pub online: Option<CpuSet>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape machine show power9-big-core
+  schedscape machine show power9-big-core --small-cores
+  schedscape machine show power9-big-core --constants
+  schedscape machine show host")]
+pub struct ShowArgs {
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// List each online CPU's small-core siblings, as the big-core study's sysfs file
+    #[arg(long, conflicts_with = "constants")]
+    pub small_cores: bool,
+    /// List what things cost on it, with unit and provenance
+    #[arg(long)]
+    pub constants: bool,
+    /// Print data instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape domains power9-big-core --kernel 6.12
+  schedscape domains power9-big-core --kernel 4.18 --mechanism small-core-smt=on --smt 2 --format study")]
+pub struct DomainsArgs {
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Kernel release, as 4.18 or 6.12
+    #[arg(long, value_name = "VERSION")]
+    pub kernel: kernel::Version,
+    /// Switch a mechanism (see `schedscape mechanisms`)
+    #[arg(long = "mechanism", value_name = "NAME=on|off")]
+    pub mechanisms: Vec<String>,
+    /// Form
+    #[arg(long, value_enum, default_value_t = DomainsFormat::Log)]
+    pub format: DomainsFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DomainsFormat {
+    /// The kernel's own log lines, for every online CPU
+    Log,
+    /// The SMT domain of CPU 0 and 1, as the big-core study prints it
+    Study,
+}

@@ -1,0 +1,138 @@
+//! `schedscape run`, `compare` and `validate`.
+
+use crate::Failure;
+use crate::args::{CompareArgs, EngineName, RunArgs, ValidateArgs};
+use crate::json;
+use crate::output::{heading, print, print_json};
+use experiment::validate::{Cell, Validation};
+use experiment::{ExperimentFile, Plan, Results, SimEngine, store, study};
+use indicatif::{ProgressBar, ProgressStyle};
+use report::{constants, domains, machine_tree, results, validation};
+use stats::{Confidence, Resampling};
+
+/// Resamples behind every bootstrap interval.
+const RESAMPLES: u32 = 10_000;
+
+fn resampling() -> Result<Resampling, Failure> {
+    Ok(Resampling::new(RESAMPLES, 1, Confidence::P95)?)
+}
+
+/// Runs a plan with progress on a terminal's stderr.
+fn simulate(plan: &Plan, threads: usize) -> Result<Results, Failure> {
+    let bar = ProgressBar::new(plan.runs() as u64);
+    bar.set_style(ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} runs, {eta} left")?);
+    bar.set_message(plan.file.name.clone());
+    let results = plan.run(&SimEngine, threads, &|done| bar.set_position(done as u64));
+    bar.finish_and_clear();
+    Ok(results?)
+}
+
+pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    let EngineName::Sim = args.engine;
+    let mut file = ExperimentFile::load(&args.experiment)?;
+    if let Some(seed) = args.seed {
+        file.seed = seed;
+    }
+    let plan = Plan::new(file, &args.experiment.display().to_string())?;
+    if let Some(dir) = &args.out {
+        store::check_new(dir)?;
+    }
+    let before = if args.json { String::new() } else { machine_and_domains(&plan)? };
+    let results = simulate(&plan, args.threads)?;
+    if let Some(dir) = &args.out {
+        store::write(&results, dir)?;
+    }
+    if args.json {
+        return print_json(&json::run(
+            &plan,
+            &results,
+            &validation_of(&results)?.cells,
+            &resampling()?,
+        )?);
+    }
+    print(&(before + &tables(&results)?))
+}
+
+pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
+    let results = store::read(&args.dir)?;
+    if args.json {
+        return print_json(&json::results(
+            &results,
+            &validation_of(&results)?.cells,
+            &resampling()?,
+        ));
+    }
+    print(&tables(&results)?)
+}
+
+pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
+    let names: Vec<&str> = match &args.study {
+        Some(name) => vec![name.as_str()],
+        None => study::names(),
+    };
+    let mut all: Vec<Cell> = Vec::new();
+    let mut text = String::new();
+    for name in names {
+        let study = study::load(name)?;
+        let (source, path) = study::experiment(name)?;
+        let plan = Plan::new(ExperimentFile::parse(source, &path)?, &path)?;
+        let results = simulate(&plan, args.threads)?;
+        let validation = experiment::validate::validate(&study, &results, &resampling()?);
+        text.push_str(&heading(&format!("{name}: {}", study.title)));
+        text.push_str(&validation::validation(&study, &validation));
+        text.push_str(&constants::by_mark(&plan.machine));
+        all.extend(validation.cells);
+    }
+    if args.json { print_json(&all) } else { print(&text) }
+}
+
+/// Published beside predicted, for the study that the experiment names.
+fn validation_of(results: &Results) -> Result<Validation, Failure> {
+    match &results.experiment.study {
+        None => Ok(Validation::default()),
+        Some(name) => {
+            Ok(experiment::validate::validate(&study::load(name)?, results, &resampling()?))
+        }
+    }
+}
+
+fn machine_and_domains(plan: &Plan) -> Result<String, Failure> {
+    let mut out = heading(&plan.file.title);
+    out.push_str(&format!("\n{}\n", machine_tree::machine_tree(&plan.machine)));
+    for (v, variant) in plan.file.variants.iter().enumerate() {
+        for &smt in &plan.file.smt_modes {
+            let built = kernel::build(&plan.machine.with_smt(smt)?, &plan.kernels[v])?;
+            out.push_str(&heading(&format!(
+                "{} (ppc64_cpu --smt={smt}): SMT domain",
+                variant.title
+            )));
+            out.push_str(&domains::smt_domain(&built));
+            out.push('\n');
+        }
+    }
+    for &version in &plan.file.log_kernels {
+        let built = kernel::build(&plan.machine, &kernel::Kernel::new(version))?;
+        out.push_str(&heading(&format!("kernel {version}, as it logs its domains")));
+        out.push_str(&kernel::log::log(&built, version));
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+/// Everything that follows from stored runs.
+fn tables(results: &Results) -> Result<String, Failure> {
+    let study = results.experiment.study.as_deref().map(study::load).transpose()?;
+    let mut out = String::new();
+    for workload in &results.workloads {
+        out.push_str(&heading(&workload.title));
+        let entry = results.experiment.workloads.iter().find(|w| w.name == workload.name);
+        out.push_str(&results::workload(workload, entry, study.as_ref(), &resampling()?));
+        out.push('\n');
+    }
+    if let Some(study) = &study {
+        out.push_str(&heading("Published beside predicted"));
+        out.push_str(&validation::validation(study, &validation_of(results)?));
+        out.push_str(&constants::by_mark(&machine::resolve(&results.experiment.machine)?));
+    }
+    Ok(out)
+}

@@ -1,0 +1,122 @@
+//! What `--json` prints.
+
+use crate::Failure;
+use experiment::validate::Cell;
+use experiment::{Plan, Results};
+use machine::Machine;
+use serde::Serialize;
+use stats::{Better, Comparison, Resampling, Summary};
+
+/// `schedscape run --json`.
+#[derive(Serialize)]
+pub struct RunDocument<'a> {
+    machine: &'a Machine,
+    domains: Vec<DomainsDocument>,
+    #[serde(flatten)]
+    results: ResultsDocument<'a>,
+}
+
+/// The domains of one variant in one SMT mode, as log lines.
+#[derive(Serialize)]
+struct DomainsDocument {
+    variant: String,
+    kernel: String,
+    smt: u32,
+    log: Vec<String>,
+}
+
+/// `schedscape compare --json`.
+#[derive(Serialize)]
+pub struct ResultsDocument<'a> {
+    experiment: &'a str,
+    engine: &'a str,
+    seed: u64,
+    workloads: Vec<WorkloadDocument<'a>>,
+    validation: &'a [Cell],
+}
+
+#[derive(Serialize)]
+struct WorkloadDocument<'a> {
+    name: &'a str,
+    metrics: Vec<MetricDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct MetricDocument<'a> {
+    name: &'a str,
+    unit: &'a str,
+    better: Better,
+    variants: Vec<VariantDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct VariantDocument<'a> {
+    name: &'a str,
+    summary: Option<Summary>,
+    /// Against the first variant; absent for the first itself.
+    comparison: Option<Comparison>,
+    samples: Vec<f64>,
+}
+
+pub fn run<'a>(
+    plan: &'a Plan,
+    results: &'a Results,
+    cells: &'a [Cell],
+    resampling: &Resampling,
+) -> Result<RunDocument<'a>, Failure> {
+    let mut domains = Vec::new();
+    for (v, variant) in plan.file.variants.iter().enumerate() {
+        for &smt in &plan.file.smt_modes {
+            let built = kernel::build(&plan.machine.with_smt(smt)?, &plan.kernels[v])?;
+            let log = kernel::log::log(&built, variant.kernel);
+            domains.push(DomainsDocument {
+                variant: variant.name.clone(),
+                kernel: variant.kernel.to_string(),
+                smt,
+                log: log.lines().map(String::from).collect(),
+            });
+        }
+    }
+    let results = self::results(results, cells, resampling);
+    Ok(RunDocument { machine: &plan.machine, domains, results })
+}
+
+pub fn results<'a>(
+    results: &'a Results,
+    cells: &'a [Cell],
+    resampling: &Resampling,
+) -> ResultsDocument<'a> {
+    let workloads = results.workloads.iter().map(|w| WorkloadDocument {
+        name: &w.name,
+        metrics: w
+            .metrics
+            .iter()
+            .enumerate()
+            .map(|(m, info)| {
+                let base = w.variants.first().map(|v| w.samples(&v.name, m));
+                let variants = w.variants.iter().enumerate().map(|(i, v)| {
+                    let samples = w.samples(&v.name, m);
+                    let comparison = base
+                        .as_ref()
+                        .filter(|_| i > 0)
+                        .and_then(|b| stats::compare(b, &samples, info.better, resampling));
+                    let summary = Summary::of(&samples);
+                    VariantDocument { name: &v.name, summary, comparison, samples }
+                });
+                MetricDocument {
+                    name: &info.name,
+                    unit: &info.unit,
+                    better: info.better,
+                    variants: variants.collect(),
+                }
+            })
+            .collect(),
+    });
+    ResultsDocument {
+        experiment: &results.experiment.name,
+        engine: &results.engine,
+        seed: results.experiment.seed,
+        workloads: workloads.collect(),
+        validation: cells,
+    }
+}

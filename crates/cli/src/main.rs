@@ -1,0 +1,43 @@
+//! The `schedscape` command.
+
+mod args;
+mod domains;
+mod experiments;
+mod json;
+mod machines;
+mod output;
+
+use args::{Args, Command, MachineCommand};
+use clap::{CommandFactory, Parser};
+use std::process::ExitCode;
+
+/// What ends a command early; bad input of any kind exits with 2, as clap does.
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    match run(Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if output::is_broken_pipe(failure.as_ref()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            anstream::eprintln!("\x1b[1;31merror\x1b[0m: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(args: Args) -> Result<(), Failure> {
+    match args.command {
+        Command::Run(args) => experiments::run(&args),
+        Command::Compare(args) => experiments::compare(&args),
+        Command::Validate(args) => experiments::validate(&args),
+        Command::Machine { command: MachineCommand::Show(args) } => machines::show(&args),
+        Command::Machine { command: MachineCommand::List } => machines::list(),
+        Command::Domains(args) => domains::domains(&args),
+        Command::Mechanisms => domains::mechanisms(),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Args::command(), "schedscape", &mut script);
+            output::print(&String::from_utf8(script)?)
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The command as a user meets it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const DTB: &[u8] = include_bytes!("../../machine/catalog/power9-big-core.dtb");
+const EXPERIMENT: &str = include_str!("../../../experiments/power9-big-core.toml");
+
+fn schedscape(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_schedscape")).args(args).output().expect("the command starts")
+}
+
+fn stdout(args: &[&str]) -> String {
+    let out = schedscape(args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).expect("UTF-8")
+}
+
+/// Runs a command that must be refused: exit code 2, one line on stderr, nothing on stdout.
+fn refused(args: &[&str]) -> String {
+    let out = schedscape(args);
+    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(2), "{args:?}: {stderr}");
+    assert!(out.stdout.is_empty(), "{args:?}");
+    assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");
+    stderr
+}
+
+fn write(dir: &Path, name: &str, content: &[u8]) -> PathBuf {
+    let path = dir.join(name);
+    std::fs::write(&path, content).expect("a file in a temporary directory");
+    path
+}
+
+/// The shipped experiment with few and short runs.
+fn small_experiment(runs: u32) -> String {
+    EXPERIMENT
+        .replace("runs = 100", &format!("runs = {runs}"))
+        .replace("seconds = 10", "seconds = 0.05")
+        .replace("loops_run = 50000", "loops_run = 200")
+}
+
+/// The catalog's device tree with words `at..` of the first `ibm,thread-groups` replaced.
+fn patched(at: usize, words: &[u32]) -> Vec<u8> {
+    let groups: Vec<u8> =
+        [1u32, 2, 4, 0, 2, 4, 6, 1, 3, 5, 7].iter().flat_map(|w| w.to_be_bytes()).collect();
+    let start =
+        DTB.windows(groups.len()).position(|w| w == groups).expect("thread groups of core 0");
+    let mut dtb = DTB.to_vec();
+    for (i, word) in words.iter().enumerate() {
+        let place = start + 4 * (at + i);
+        dtb[place..place + 4].copy_from_slice(&word.to_be_bytes());
+    }
+    dtb
+}
+
+#[test]
+fn small_cores_are_listed_as_in_the_studys_sysfs_file() {
+    let text = stdout(&["machine", "show", "power9-big-core", "--small-cores"]);
+    assert!(text.starts_with("cpu0: 0,2,4,6\ncpu1: 1,3,5,7\ncpu2: 0,2,4,6\n"), "{text}");
+    assert!(text.ends_with("cpu15: 9,11,13,15\n"), "{text}");
+    let smt4 = stdout(&["machine", "show", "power9-big-core", "--small-cores", "--smt", "4"]);
+    assert_eq!(smt4.lines().next(), Some("cpu0: 0,2"));
+    assert_eq!(smt4.lines().count(), 8);
+}
+
+#[test]
+fn this_computer_can_be_shown() {
+    let text = stdout(&["machine", "show", "host"]);
+    assert!(text.contains("CPU"), "{text}");
+}
+
+#[test]
+fn domains_of_the_study() {
+    let text = stdout(&[
+        "domains",
+        "power9-big-core",
+        "--kernel",
+        "4.18",
+        "--mechanism",
+        "small-core-smt=on",
+        "--smt",
+        "4",
+        "--format",
+        "study",
+    ]);
+    let expected = "CPU0 attaching sched-domain(s):\n domain-0: span=0,2 level=SMT\n  \
+                    groups: 0:{ span=0 cap=589 }, 2:{ span=2 cap=589 }\n";
+    assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
+fn corrupt_device_trees_are_refused() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (name, bytes, expected) in [
+        ("cut.dtb", DTB[..DTB.len() / 2].to_vec(), "cut.dtb"),
+        ("empty.dtb", vec![], "empty.dtb"),
+        ("zero.dtb", patched(1, &[0]), "ibm,thread-groups"),
+        ("huge.dtb", patched(1, &[u32::MAX, u32::MAX]), "ibm,thread-groups"),
+        ("many.dtb", patched(1, &[4, 8]), "ibm,thread-groups"),
+        ("twice.dtb", patched(4, &[0]), "ibm,thread-groups"),
+        ("foreign.dtb", patched(4, &[8]), "ibm,thread-groups"),
+    ] {
+        let path = write(dir.path(), name, &bytes);
+        let error = refused(&["machine", "show", &path.display().to_string()]);
+        assert!(error.contains(name) && error.contains(expected), "{error}");
+        assert!(error.contains("found") && error.contains("expected"), "{error}");
+    }
+}
+
+#[test]
+fn bad_experiments_write_nothing() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (name, text, expected) in [
+        ("runs.toml", EXPERIMENT.replacen("runs = 100", "runs = 0", 1), "runs: found 0"),
+        ("field.toml", EXPERIMENT.replacen("seed = 1", "sead = 1", 1), "unknown field `sead`"),
+        (
+            "machine.toml",
+            EXPERIMENT.replacen("machine = \"power9-big-core\"", "machine = \"power99\"", 1),
+            "power99",
+        ),
+        (
+            "mechanism.toml",
+            EXPERIMENT.replacen("small-core-smt = true", "small = true", 1),
+            "mechanism: found `small`",
+        ),
+        (
+            "kernel.toml",
+            EXPERIMENT.replacen("kernel = \"4.18\"", "kernel = \"6.12\"", 1),
+            "kernel: found 6.12",
+        ),
+        (
+            "cpus.toml",
+            EXPERIMENT.replacen("cpus = \"0-7\"", "cpus = \"90-99\"", 1),
+            "found CPUs 90-99",
+        ),
+        ("list.toml", EXPERIMENT.replacen("cpus = \"0-7\"", "cpus = \"7-0\"", 1), "7-0"),
+        ("threads.toml", EXPERIMENT.replacen("threads = 2", "threads = 0", 1), "threads: found 0"),
+        (
+            "loops.toml",
+            EXPERIMENT.replacen("loops_run = 50000", "loops_run = 0", 1),
+            "loops_run: found 0",
+        ),
+        (
+            "noise.toml",
+            EXPERIMENT.replacen("daemon_burst_us = 150", "daemon_burst_us = -1", 1),
+            "daemon_burst_us: found -1",
+        ),
+    ] {
+        let path = write(dir.path(), name, text.as_bytes());
+        let out = dir.path().join("out");
+        let error =
+            refused(&["run", &path.display().to_string(), "--out", &out.display().to_string()]);
+        assert!(error.contains(name) && error.contains(expected), "{error}");
+        assert!(!out.exists());
+    }
+    let left: Vec<_> = std::fs::read_dir(dir.path()).expect("the directory").collect();
+    assert_eq!(left.len(), 10, "only the experiment files are left: {left:?}");
+}
+
+#[test]
+fn unknown_names_are_refused() {
+    assert!(refused(&["machine", "show", "power99"]).contains("power9-big-core"));
+    assert!(refused(&["validate", "nothing"]).contains("power9-big-core"));
+    assert!(refused(&["run", "no-such-file.toml"]).contains("no-such-file.toml"));
+    assert!(refused(&["machine", "show", "power9-big-core", "--smt", "9"]).contains("1 to 8"));
+    assert!(refused(&["machine", "show", "power9-big-core", "--online", "40"]).contains("40"));
+    assert!(
+        refused(&["domains", "power9-big-core", "--kernel", "4.18", "--mechanism", "x=on"])
+            .contains("`x`")
+    );
+}
+
+#[test]
+fn stored_runs_give_the_tables_again_at_any_thread_count() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = write(dir.path(), "e.toml", small_experiment(4).as_bytes()).display().to_string();
+    let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+    let shown = stdout(&["run", &file, "--threads", "1", "--out", &one.display().to_string()]);
+    stdout(&["run", &file, "--threads", "2", "--out", &two.display().to_string()]);
+    for name in ["runs.parquet", "manifest.json"] {
+        let read = |dir: &Path| std::fs::read(dir.join(name)).expect("a stored file");
+        assert_eq!(read(&one), read(&two), "{name}");
+    }
+    let again = stdout(&["compare", &one.display().to_string()]);
+    assert!(again.contains("ebizzy") && shown.ends_with(&again), "{again}");
+    assert!(refused(&["run", &file, "--out", &one.display().to_string()]).contains("exists"));
+}
+
+#[test]
+fn broken_stores_are_refused() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = write(dir.path(), "e.toml", small_experiment(2).as_bytes()).display().to_string();
+    let store = dir.path().join("store");
+    stdout(&["run", &file, "--out", &store.display().to_string()]);
+    let name = store.display().to_string();
+    let runs = std::fs::read(store.join("runs.parquet")).expect("runs");
+    write(&store, "runs.parquet", &runs[..runs.len() / 2]);
+    assert!(refused(&["compare", &name]).contains("runs.parquet"));
+    write(&store, "manifest.json", b"{\"format\": 99}");
+    assert!(refused(&["compare", &name]).contains("format: found 99, expected 1"));
+    write(&store, "manifest.json", b"{");
+    assert!(refused(&["compare", &name]).contains("manifest.json"));
+    assert!(refused(&["compare", &dir.path().display().to_string()]).contains("manifest.json"));
+}
+
+#[test]
+fn json_holds_machine_domains_results_and_cells() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = write(dir.path(), "e.toml", small_experiment(3).as_bytes()).display().to_string();
+    let document: serde_json::Value =
+        serde_json::from_str(&stdout(&["run", &file, "--json"])).expect("JSON");
+    assert_eq!(document["machine"]["name"], "power9-big-core");
+    assert_eq!(document["domains"].as_array().map(Vec::len), Some(9));
+    assert_eq!(document["workloads"][0]["metrics"][0]["unit"], "records/s");
+    let samples = &document["workloads"][0]["metrics"][0]["variants"][1]["samples"];
+    assert_eq!(samples.as_array().map(Vec::len), Some(3));
+    let cells = document["validation"].as_array().expect("cells");
+    assert!(cells.len() >= 5, "at three runs a share may have no percent change: {cells:?}");
+    for cell in cells {
+        for key in [
+            "study",
+            "table",
+            "row",
+            "column",
+            "unit",
+            "better",
+            "published_baseline",
+            "published_variant",
+            "published_percent",
+            "predicted_percent",
+            "predicted_low",
+            "predicted_high",
+            "calibrated",
+        ] {
+            assert!(!cell[key].is_null(), "{key}: {cell}");
+        }
+        assert!(cell["better"] == "higher" || cell["better"] == "lower");
+    }
+}
+
+#[test]
+fn no_escape_codes_reach_a_file() {
+    let text = stdout(&["machine", "list"]) + &stdout(&["mechanisms"]);
+    assert!(text.contains("small-core-smt") && !text.contains('\x1b'));
+    assert!(stdout(&["completions", "bash"]).contains("_schedscape"));
+}

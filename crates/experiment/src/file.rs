@@ -1,0 +1,262 @@
+//! The experiment file: machine, variants, workloads, runs. TOML; every field is checked, unknown ones are errors.
+
+use crate::ExperimentError;
+use kernel::Version;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use workload::background::Background;
+use workload::{ebizzy, sched_pipe};
+
+/// Most runs of one workload under one variant.
+pub const MAX_RUNS: u32 = 100_000;
+
+/// A whole file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExperimentFile {
+    /// Short name.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// A machine as `schedscape machine show` takes it: a catalog name, `host`, or a file.
+    pub machine: String,
+    /// The study whose published figures go beside the results.
+    pub study: Option<String>,
+    /// Seed of the whole experiment.
+    pub seed: u64,
+    /// SMT modes in which the domains of each variant are shown.
+    #[serde(default)]
+    pub smt_modes: Vec<u32>,
+    /// Kernels, besides the variants', for which the domains are shown as the kernel logs them.
+    #[serde(default)]
+    pub log_kernels: Vec<Version>,
+    /// What else runs.
+    pub background: Background,
+    /// What is compared; the first is the baseline.
+    #[serde(rename = "variant", default)]
+    pub variants: Vec<VariantEntry>,
+    /// What runs.
+    #[serde(rename = "workload", default)]
+    pub workloads: Vec<WorkloadEntry>,
+}
+
+/// One variant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VariantEntry {
+    /// Short name.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Kernel release.
+    pub kernel: Version,
+    /// Mechanisms that differ from the release's defaults, by name.
+    #[serde(default)]
+    pub mechanisms: BTreeMap<String, bool>,
+    /// Ticks a second, if not 250.
+    pub hz: Option<u32>,
+    /// SMT mode, if not all threads.
+    pub smt: Option<u32>,
+    /// A seed of its own. Variants without one run under the same seeds, pair by pair.
+    pub seed: Option<u64>,
+}
+
+/// One workload: exactly one of the programs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadEntry {
+    /// Short name.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Runs under each variant.
+    pub runs: u32,
+    /// Variants it runs under; all where absent.
+    pub variants: Option<Vec<String>>,
+    /// Bins of a histogram to show.
+    pub histogram: Option<HistogramEntry>,
+    /// ebizzy.
+    pub ebizzy: Option<ebizzy::Params>,
+    /// perf bench sched pipe.
+    pub sched_pipe: Option<sched_pipe::Params>,
+}
+
+/// Bins of equal width.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistogramEntry {
+    /// Lower edge of the first bin.
+    pub low: f64,
+    /// Width of a bin.
+    pub width: f64,
+    /// Number of bins.
+    pub bins: usize,
+}
+
+impl ExperimentFile {
+    /// Reads and checks a file.
+    pub fn load(path: &Path) -> Result<ExperimentFile, ExperimentError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|reason| ExperimentError::Io { file: file.clone(), reason })?;
+        ExperimentFile::parse(&text, &file)
+    }
+
+    /// Reads and checks `text`, naming it `file` in errors.
+    pub fn parse(text: &str, file: &str) -> Result<ExperimentFile, ExperimentError> {
+        let experiment: ExperimentFile = parse_toml(text, file)?;
+        experiment.check(file)?;
+        Ok(experiment)
+    }
+
+    fn check(&self, file: &str) -> Result<(), ExperimentError> {
+        let refuse = |field: String, found: String, expected: &str| {
+            Err(ExperimentError::Field {
+                file: file.to_string(),
+                field,
+                found,
+                expected: expected.to_string(),
+            })
+        };
+        if self.variants.is_empty() {
+            return refuse("variant".into(), "none".into(), "at least one [[variant]]");
+        }
+        if self.workloads.is_empty() {
+            return refuse("workload".into(), "none".into(), "at least one [[workload]]");
+        }
+        let variants: Vec<&str> = self.variants.iter().map(|v| v.name.as_str()).collect();
+        let workloads: Vec<&str> = self.workloads.iter().map(|w| w.name.as_str()).collect();
+        for (field, names) in [("variant.name", &variants), ("workload.name", &workloads)] {
+            if let Some(twice) = first_twice(names) {
+                return refuse(field.into(), format!("`{twice}` twice"), "each name once");
+            }
+        }
+        for v in &self.variants {
+            let hz = v.hz.unwrap_or(kernel::Kernel::DEFAULT_HZ);
+            if ![100, 250, 300, 1000].contains(&hz) {
+                return refuse(
+                    format!("variant `{}`: hz", v.name),
+                    hz.to_string(),
+                    "100, 250, 300 or 1000",
+                );
+            }
+        }
+        for w in &self.workloads {
+            let field = |name: &str| format!("workload `{}`: {name}", w.name);
+            if w.runs == 0 || w.runs > MAX_RUNS {
+                return refuse(field("runs"), w.runs.to_string(), "1 to 100000");
+            }
+            let programs = usize::from(w.ebizzy.is_some()) + usize::from(w.sched_pipe.is_some());
+            if programs != 1 {
+                return refuse(
+                    field("program"),
+                    format!("{programs} of them"),
+                    "exactly one of `ebizzy`, `sched_pipe`",
+                );
+            }
+            let unknown = w.variants.iter().flatten().find(|v| !variants.contains(&v.as_str()));
+            if let Some(unknown) = unknown {
+                return refuse(field("variants"), format!("`{unknown}`"), &variants.join(", "));
+            }
+            if let Some(h) = w.histogram
+                && !(h.low.is_finite() && h.width > 0.0 && (1..=1000).contains(&h.bins))
+            {
+                let found = format!("low {}, width {}, bins {}", h.low, h.width, h.bins);
+                return refuse(field("histogram"), found, "a positive width and 1 to 1000 bins");
+            }
+        }
+        Ok(())
+    }
+
+    /// Indices of the variants that workload `at` runs under, the baseline first.
+    pub fn variants_of(&self, at: usize) -> Vec<usize> {
+        let wanted = &self.workloads[at].variants;
+        (0..self.variants.len())
+            .filter(|&v| wanted.as_ref().is_none_or(|names| names.contains(&self.variants[v].name)))
+            .collect()
+    }
+}
+
+fn first_twice<'a>(names: &[&'a str]) -> Option<&'a str> {
+    names.iter().enumerate().find(|(i, n)| names[..*i].contains(n)).map(|(_, n)| *n)
+}
+
+/// Reads TOML; errors name the line and the field.
+pub(crate) fn parse_toml<T: for<'de> Deserialize<'de>>(
+    text: &str,
+    file: &str,
+) -> Result<T, ExperimentError> {
+    toml::from_str(text).map_err(|e| {
+        let at = e.span().map_or(0, |s| s.start).min(text.len());
+        ExperimentError::Toml {
+            file: file.to_string(),
+            line: text.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1,
+            message: e.message().replace('\n', " "),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GOOD: &str = include_str!("../../../experiments/power9-big-core.toml");
+
+    fn refused(from: &str, to: &str) -> String {
+        assert!(GOOD.contains(from), "the shipped experiment no longer holds `{from}`");
+        let error = ExperimentFile::parse(&GOOD.replacen(from, to, 1), "x.toml").unwrap_err();
+        error.to_string()
+    }
+
+    #[test]
+    fn the_shipped_experiment_is_good() {
+        assert_eq!(ExperimentFile::parse(GOOD, "x.toml").unwrap().name, "power9-big-core");
+    }
+
+    #[test]
+    fn errors_name_file_and_field() {
+        for (from, to, expected) in [
+            (
+                "runs = 100",
+                "runs = 0",
+                "x.toml: workload `ebizzy`: runs: found 0, expected 1 to 100000",
+            ),
+            ("runs = 100", "runns = 100", "unknown field `runns`"),
+            ("runs = 100", "runs = \"many\"", "expected u32"),
+            ("kernel = \"4.18\"", "kernel = \"four\"", "kernel: found `four`"),
+            ("threads = 2", "threads = -2", "expected u16"),
+            ("name = \"big-core\"", "name = \"vanilla\"", "`vanilla` twice"),
+            (
+                "[workload.ebizzy]",
+                "[workload.sched_pipe]\nloops = 1\nloops_run = 1\n[workload.ebizzy]",
+                "exactly one of",
+            ),
+        ] {
+            let message = refused(from, to);
+            assert!(message.starts_with("x.toml: "), "{message}");
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_from_one() {
+        let error = ExperimentFile::parse("name = 3\n", "x.toml").unwrap_err().to_string();
+        assert!(error.starts_with("x.toml: line 1: "), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn parser_never_panics(text in ".{0,200}") {
+            let _ = ExperimentFile::parse(&text, "x.toml");
+        }
+
+        #[test]
+        fn cut_files_never_panic(at in 0usize..GOOD.len()) {
+            if let Some(text) = GOOD.get(..at) {
+                let _ = ExperimentFile::parse(text, "x.toml");
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! From an experiment file to jobs, and the jobs run.
+
+use crate::ExperimentError;
+use crate::engine::{Engine, Sample};
+use crate::file::{ExperimentFile, VariantEntry, WorkloadEntry};
+use crate::results::{MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use kernel::Kernel;
+use machine::Machine;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use workload::{Workload, background, ebizzy, sched_pipe};
+
+/// An experiment with its machine and kernels.
+#[derive(Debug)]
+pub struct Plan {
+    /// What was asked for.
+    pub file: ExperimentFile,
+    /// The file's name, for errors.
+    pub path: String,
+    /// The machine, all CPUs online.
+    pub machine: Machine,
+    /// By variant: its kernel.
+    pub kernels: Vec<Kernel>,
+}
+
+struct Job<J> {
+    workload: usize,
+    variant: usize,
+    metrics: Vec<MetricInfo>,
+    engine_job: J,
+}
+
+impl Plan {
+    /// Resolves the machine and the kernels of `file`, which errors call `path`.
+    pub fn new(file: ExperimentFile, path: &str) -> Result<Plan, ExperimentError> {
+        let refused = |field: String, reason: String| ExperimentError::Refused {
+            file: path.to_string(),
+            field,
+            reason,
+        };
+        let machine = machine::resolve(&file.machine)
+            .map_err(|e| refused("machine".to_string(), e.to_string()))?;
+        let kernels = file
+            .variants
+            .iter()
+            .map(|v| {
+                kernel_of(v).map_err(|e| refused(format!("variant `{}`", v.name), e.to_string()))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Plan { file, path: path.to_string(), machine, kernels })
+    }
+
+    /// The machine as variant `at` has it.
+    pub fn machine_of(&self, at: usize) -> Result<Machine, ExperimentError> {
+        let variant = &self.file.variants[at];
+        match variant.smt {
+            None => Ok(self.machine.clone()),
+            Some(smt) => self.machine.with_smt(smt).map_err(|e| ExperimentError::Refused {
+                file: self.path.clone(),
+                field: format!("variant `{}`", variant.name),
+                reason: e.to_string(),
+            }),
+        }
+    }
+
+    /// Runs in all.
+    pub fn runs(&self) -> usize {
+        (0..self.file.workloads.len())
+            .map(|w| self.file.workloads[w].runs as usize * self.file.variants_of(w).len())
+            .sum()
+    }
+
+    /// Runs everything on `threads` threads (0: one a CPU), calling `progress` with the number of runs done.
+    /// Results do not depend on the number of threads.
+    pub fn run<E: Engine>(
+        &self,
+        engine: &E,
+        threads: usize,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Results, ExperimentError> {
+        let jobs = self.prepare(engine)?;
+        let tasks: Vec<(usize, u32)> = jobs
+            .iter()
+            .enumerate()
+            .flat_map(|(j, job)| (0..self.file.workloads[job.workload].runs).map(move |r| (j, r)))
+            .collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
+            ExperimentError::Field {
+                file: self.path.clone(),
+                field: "threads".to_string(),
+                found: threads.to_string(),
+                expected: format!("a number of threads that can be started ({e})"),
+            }
+        })?;
+        let done = AtomicUsize::new(0);
+        let samples: Vec<Sample> = pool.install(|| {
+            tasks
+                .par_iter()
+                .map(|&(j, run)| {
+                    let sample = self.run_one(engine, &jobs[j], run);
+                    progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+                    sample
+                })
+                .collect::<Result<_, _>>()
+        })?;
+        Ok(self.collect(engine.name(), &jobs, &tasks, samples))
+    }
+
+    fn run_one<E: Engine>(
+        &self,
+        engine: &E,
+        job: &Job<E::Job>,
+        run: u32,
+    ) -> Result<Sample, ExperimentError> {
+        engine.run(&job.engine_job, self.seed(job.variant, run)).map_err(|reason| {
+            ExperimentError::Run {
+                workload: self.file.workloads[job.workload].name.clone(),
+                variant: self.file.variants[job.variant].name.clone(),
+                run,
+                reason,
+            }
+        })
+    }
+
+    /// Seed of a run: the same for all variants, unless a variant has its own.
+    fn seed(&self, variant: usize, run: u32) -> u64 {
+        let base = self.file.variants[variant].seed.unwrap_or(self.file.seed);
+        base.wrapping_mul(0x2545_f491_4f6c_dd1d).wrapping_add(u64::from(run))
+    }
+
+    fn prepare<E: Engine>(&self, engine: &E) -> Result<Vec<Job<E::Job>>, ExperimentError> {
+        let mut jobs = Vec::new();
+        for (w, entry) in self.file.workloads.iter().enumerate() {
+            for v in self.file.variants_of(w) {
+                let machine = self.machine_of(v)?;
+                let refused = |reason: String| ExperimentError::Refused {
+                    file: self.path.clone(),
+                    field: format!(
+                        "workload `{}`, variant `{}`",
+                        entry.name, self.file.variants[v].name
+                    ),
+                    reason,
+                };
+                let workload = self.workload(entry, &machine).map_err(refused)?;
+                let metrics = workload.metrics.iter().map(MetricInfo::from).collect();
+                let engine_job =
+                    engine.prepare(&machine, &self.kernels[v], workload).map_err(refused)?;
+                jobs.push(Job { workload: w, variant: v, metrics, engine_job });
+            }
+        }
+        Ok(jobs)
+    }
+
+    /// The workload of `entry` with the background, at the costs of `machine`.
+    fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Workload, String> {
+        let constant = |name: &str| machine.constants.value(name).map_err(|e| e.to_string());
+        let mut workload = match (&entry.ebizzy, &entry.sched_pipe) {
+            (Some(params), _) => ebizzy::build(
+                params,
+                &ebizzy::Costs {
+                    record_cycles: constant("ebizzy_record_cycles")?,
+                    copy_bytes_per_cycle: constant("copy_bytes_per_cycle")?,
+                    first_touch_cycles_per_byte: constant("first_touch_cycles_per_byte")?,
+                },
+            ),
+            (None, Some(params)) => sched_pipe::build(
+                params,
+                &sched_pipe::Costs { user_cycles: constant("pipe_user_cycles")? },
+            ),
+            (None, None) => return Err("no program".to_string()),
+        }
+        .map_err(|e| e.to_string())?;
+        let cycles_per_us = constant("nominal_khz")? / 1e3;
+        background::add(&mut workload, &self.file.background, machine.online, cycles_per_us)
+            .map_err(|e| e.to_string())?;
+        Ok(workload)
+    }
+
+    fn collect<J>(
+        &self,
+        engine: &str,
+        jobs: &[Job<J>],
+        tasks: &[(usize, u32)],
+        samples: Vec<Sample>,
+    ) -> Results {
+        let mut samples = tasks.iter().zip(samples).peekable();
+        let mut workloads: Vec<WorkloadResults> = Vec::new();
+        for (j, job) in jobs.iter().enumerate() {
+            let mut runs = Vec::new();
+            while let Some((&(_, run), sample)) = samples.next_if(|&(&(of, _), _)| of == j) {
+                runs.push(Run {
+                    run,
+                    seed: self.seed(job.variant, run),
+                    metrics: sample.metrics,
+                    counters: sample.counters,
+                });
+            }
+            let name = self.file.variants[job.variant].name.clone();
+            let variant = VariantRuns { name, runs };
+            let entry = &self.file.workloads[job.workload];
+            match workloads.last_mut() {
+                Some(w) if w.name == entry.name => w.variants.push(variant),
+                _ => workloads.push(WorkloadResults {
+                    name: entry.name.clone(),
+                    title: entry.title.clone(),
+                    metrics: job.metrics.clone(),
+                    variants: vec![variant],
+                }),
+            }
+        }
+        Results { engine: engine.to_string(), experiment: self.file.clone(), workloads }
+    }
+}
+
+fn kernel_of(variant: &VariantEntry) -> Result<Kernel, kernel::KernelError> {
+    let mut kernel = Kernel::new(variant.kernel);
+    kernel.hz = variant.hz.unwrap_or(Kernel::DEFAULT_HZ);
+    for (name, &on) in &variant.mechanisms {
+        kernel = kernel.with_named(name, on)?;
+    }
+    Ok(kernel)
+}

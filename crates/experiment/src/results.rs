@@ -1,0 +1,95 @@
+//! What an experiment gives: every run of every variant of every workload.
+
+use crate::file::ExperimentFile;
+use serde::{Deserialize, Serialize};
+use stats::Better;
+
+/// A measured quantity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricInfo {
+    /// Name.
+    pub name: String,
+    /// Unit.
+    pub unit: String,
+    /// Which direction is good.
+    pub better: Better,
+}
+
+impl From<&workload::Metric> for MetricInfo {
+    fn from(metric: &workload::Metric) -> MetricInfo {
+        MetricInfo { name: metric.name.clone(), unit: metric.unit.clone(), better: metric.better }
+    }
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Run {
+    /// Number, from 0.
+    pub run: u32,
+    /// Seed.
+    pub seed: u64,
+    /// Metrics in the workload's order.
+    pub metrics: Vec<f64>,
+    /// Counters by name.
+    pub counters: Vec<(String, u64)>,
+}
+
+/// The runs of one variant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VariantRuns {
+    /// The variant's name.
+    pub name: String,
+    /// Its runs in order.
+    pub runs: Vec<Run>,
+}
+
+/// One workload under all its variants, the baseline first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WorkloadResults {
+    /// The workload's name.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// What is measured.
+    pub metrics: Vec<MetricInfo>,
+    /// By variant.
+    pub variants: Vec<VariantRuns>,
+}
+
+/// All results of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Results {
+    /// The engine's name.
+    pub engine: String,
+    /// What was asked for.
+    pub experiment: ExperimentFile,
+    /// By workload.
+    pub workloads: Vec<WorkloadResults>,
+}
+
+impl WorkloadResults {
+    /// The values of metric `metric` under variant `name`; empty where there is no such variant.
+    pub fn samples(&self, name: &str, metric: usize) -> Vec<f64> {
+        self.variants
+            .iter()
+            .filter(|v| v.name == name)
+            .flat_map(|v| v.runs.iter().filter_map(|r| r.metrics.get(metric).copied()))
+            .collect()
+    }
+
+    /// Index of the metric called `name`.
+    pub fn metric(&self, name: &str) -> Option<usize> {
+        self.metrics.iter().position(|m| m.name == name)
+    }
+
+    /// Mean of a counter over the runs of variant `name`.
+    pub fn mean_counter(&self, name: &str, counter: &str) -> Option<f64> {
+        let variant = self.variants.iter().find(|v| v.name == name)?;
+        let values: Vec<f64> = variant
+            .runs
+            .iter()
+            .filter_map(|r| r.counters.iter().find(|c| c.0 == counter).map(|c| c.1 as f64))
+            .collect();
+        stats::amean(&values)
+    }
+}

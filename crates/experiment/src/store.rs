@@ -1,0 +1,331 @@
+//! The result store: a directory with `runs.parquet`, one row for each value of each run, and `manifest.json`.
+//!
+//! Columns of `runs.parquet`: workload, variant, run, seed, kind (`metric` or `counter`), name, unit, value. The
+//! files hold no time and no path: the same results give the same bytes.
+
+use crate::ExperimentError;
+use crate::file::ExperimentFile;
+use crate::results::{MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::record::{Row, RowAccessor};
+use parquet::schema::parser::parse_message_type;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Version of the layout; another one is refused.
+pub const FORMAT: u32 = 1;
+const MANIFEST: &str = "manifest.json";
+const RUNS: &str = "runs.parquet";
+const SCHEMA: &str = "message runs {
+    REQUIRED BYTE_ARRAY workload (UTF8);
+    REQUIRED BYTE_ARRAY variant (UTF8);
+    REQUIRED INT32 run;
+    REQUIRED INT64 seed (INTEGER(64,false));
+    REQUIRED BYTE_ARRAY kind (UTF8);
+    REQUIRED BYTE_ARRAY name (UTF8);
+    REQUIRED BYTE_ARRAY unit (UTF8);
+    REQUIRED DOUBLE value;
+}";
+const METRIC: &str = "metric";
+const COUNTER: &str = "counter";
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    format: u32,
+    schedscape: String,
+    engine: String,
+    experiment: ExperimentFile,
+    workloads: Vec<ManifestWorkload>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ManifestWorkload {
+    name: String,
+    title: String,
+    metrics: Vec<MetricInfo>,
+    variants: Vec<String>,
+}
+
+/// Refuses a directory to write that exists already, before anything is run.
+pub fn check_new(dir: &Path) -> Result<(), ExperimentError> {
+    if dir.exists() {
+        return Err(broken(
+            dir,
+            "directory",
+            "one that exists",
+            "a new one, so that nothing is lost",
+        ));
+    }
+    Ok(())
+}
+
+/// Writes `results` into the new directory `dir`: into a temporary one beside it, which is then renamed.
+pub fn write(results: &Results, dir: &Path) -> Result<(), ExperimentError> {
+    check_new(dir)?;
+    let parent = match dir.parent() {
+        Some(p) if !p.as_os_str().is_empty() => p,
+        _ => Path::new("."),
+    };
+    let io = |reason| ExperimentError::Io { file: dir.display().to_string(), reason };
+    std::fs::create_dir_all(parent).map_err(io)?;
+    let temporary =
+        tempfile::Builder::new().prefix(".schedscape-").tempdir_in(parent).map_err(io)?;
+    let manifest = serde_json::to_string_pretty(&manifest(results))
+        .map_err(|e| broken(dir, MANIFEST, &e.to_string(), "text that JSON can hold"))?;
+    std::fs::write(temporary.path().join(MANIFEST), manifest + "\n").map_err(io)?;
+    let runs = File::create(temporary.path().join(RUNS)).map_err(io)?;
+    write_runs(results, runs)
+        .map_err(|e| broken(dir, RUNS, &e.to_string(), "rows that Parquet can hold"))?;
+    std::fs::rename(temporary.keep(), dir).map_err(io)
+}
+
+/// Reads a directory that [`write`] made.
+pub fn read(dir: &Path) -> Result<Results, ExperimentError> {
+    let path = dir.join(MANIFEST);
+    let text = std::fs::read_to_string(&path)
+        .map_err(|reason| ExperimentError::Io { file: path.display().to_string(), reason })?;
+    check_format(&text, &path)?;
+    let manifest: Manifest = serde_json::from_str(&text)
+        .map_err(|e| broken(&path, &format!("line {}", e.line()), &e.to_string(), "a manifest"))?;
+    let mut results = Results {
+        engine: manifest.engine,
+        experiment: manifest.experiment,
+        workloads: manifest.workloads.into_iter().map(empty_workload).collect(),
+    };
+    let path = dir.join(RUNS);
+    let file = File::open(&path)
+        .map_err(|reason| ExperimentError::Io { file: path.display().to_string(), reason })?;
+    let rows = SerializedFileReader::new(file)
+        .map_err(|e| broken(&path, "footer", &e.to_string(), "a whole Parquet file"))?;
+    let rows = rows
+        .get_row_iter(None)
+        .map_err(|e| broken(&path, "schema", &e.to_string(), "the columns of a result store"))?;
+    for (at, row) in rows.enumerate() {
+        let place = || format!("row {at}");
+        let row =
+            row.map_err(|e| broken(&path, &place(), &e.to_string(), "a row of a result store"))?;
+        let row = value_of(&row)
+            .map_err(|e| broken(&path, &place(), &e.to_string(), "a row of a result store"))?;
+        add_value(&mut results, row)
+            .map_err(|found| broken(&path, &place(), &found, "a value that the manifest names"))?;
+    }
+    check_complete(&results, &path)?;
+    Ok(results)
+}
+
+fn broken(file: &Path, place: &str, found: &str, expected: &str) -> ExperimentError {
+    ExperimentError::Store {
+        file: file.display().to_string(),
+        place: place.to_string(),
+        found: found.to_string(),
+        expected: expected.to_string(),
+    }
+}
+
+/// Looks at the format number alone, so that a store of another version is called that.
+fn check_format(text: &str, path: &Path) -> Result<(), ExperimentError> {
+    #[derive(Deserialize)]
+    struct Format {
+        format: u32,
+    }
+    let format: Format = serde_json::from_str(text)
+        .map_err(|e| broken(path, &format!("line {}", e.line()), &e.to_string(), "a manifest"))?;
+    if format.format != FORMAT {
+        return Err(broken(path, "format", &format.format.to_string(), &FORMAT.to_string()));
+    }
+    Ok(())
+}
+
+fn manifest(results: &Results) -> Manifest {
+    Manifest {
+        format: FORMAT,
+        schedscape: env!("CARGO_PKG_VERSION").to_string(),
+        engine: results.engine.clone(),
+        experiment: results.experiment.clone(),
+        workloads: results
+            .workloads
+            .iter()
+            .map(|w| ManifestWorkload {
+                name: w.name.clone(),
+                title: w.title.clone(),
+                metrics: w.metrics.clone(),
+                variants: w.variants.iter().map(|v| v.name.clone()).collect(),
+            })
+            .collect(),
+    }
+}
+
+fn empty_workload(w: ManifestWorkload) -> WorkloadResults {
+    WorkloadResults {
+        name: w.name,
+        title: w.title,
+        metrics: w.metrics,
+        variants: w.variants.into_iter().map(|name| VariantRuns { name, runs: vec![] }).collect(),
+    }
+}
+
+/// The columns before they are written.
+#[derive(Default)]
+struct Columns {
+    workload: Vec<ByteArray>,
+    variant: Vec<ByteArray>,
+    run: Vec<i32>,
+    seed: Vec<i64>,
+    kind: Vec<ByteArray>,
+    name: Vec<ByteArray>,
+    unit: Vec<ByteArray>,
+    value: Vec<f64>,
+}
+
+impl Columns {
+    fn of(results: &Results) -> Columns {
+        let mut columns = Columns::default();
+        for w in &results.workloads {
+            for v in &w.variants {
+                for run in &v.runs {
+                    for (info, &value) in w.metrics.iter().zip(&run.metrics) {
+                        columns.push(
+                            (&w.name, &v.name),
+                            run,
+                            (METRIC, &info.name, &info.unit),
+                            value,
+                        );
+                    }
+                    for (name, value) in &run.counters {
+                        columns.push((&w.name, &v.name), run, (COUNTER, name, ""), *value as f64);
+                    }
+                }
+            }
+        }
+        columns
+    }
+
+    fn push(&mut self, of: (&str, &str), run: &Run, what: (&str, &str, &str), value: f64) {
+        self.workload.push(of.0.into());
+        self.variant.push(of.1.into());
+        self.run.push(run.run as i32);
+        self.seed.push(run.seed as i64);
+        self.kind.push(what.0.into());
+        self.name.push(what.1.into());
+        self.unit.push(what.2.into());
+        self.value.push(value);
+    }
+}
+
+fn write_runs(results: &Results, file: File) -> Result<(), ParquetError> {
+    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by("schedscape".to_string())
+        .build();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
+    let mut group = writer.next_row_group()?;
+    let columns = Columns::of(results);
+    write_text(&mut group, &columns.workload)?;
+    write_text(&mut group, &columns.variant)?;
+    write_column::<Int32Type, _>(&mut group, &columns.run)?;
+    write_column::<Int64Type, _>(&mut group, &columns.seed)?;
+    write_text(&mut group, &columns.kind)?;
+    write_text(&mut group, &columns.name)?;
+    write_text(&mut group, &columns.unit)?;
+    write_column::<DoubleType, _>(&mut group, &columns.value)?;
+    group.close()?;
+    writer.close()?;
+    Ok(())
+}
+
+fn write_text(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: &[ByteArray],
+) -> Result<(), ParquetError> {
+    write_column::<ByteArrayType, _>(group, values)
+}
+
+fn write_column<T, V>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: &[V],
+) -> Result<(), ParquetError>
+where
+    T: parquet::data_type::DataType<T = V>,
+{
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("more columns than the schema has".to_string()));
+    };
+    column.typed::<T>().write_batch(values, None, None)?;
+    column.close()
+}
+
+/// One row.
+struct Value {
+    workload: String,
+    variant: String,
+    run: u32,
+    seed: u64,
+    kind: String,
+    name: String,
+    value: f64,
+}
+
+fn value_of(row: &Row) -> Result<Value, ParquetError> {
+    Ok(Value {
+        workload: row.get_string(0)?.clone(),
+        variant: row.get_string(1)?.clone(),
+        run: u32::try_from(row.get_int(2)?)
+            .map_err(|_| ParquetError::General("a negative run number".to_string()))?,
+        seed: row.get_ulong(3)?,
+        kind: row.get_string(4)?.clone(),
+        name: row.get_string(5)?.clone(),
+        value: row.get_double(7)?,
+    })
+}
+
+/// Puts a row where it belongs; the error says what does not fit.
+fn add_value(results: &mut Results, row: Value) -> Result<(), String> {
+    let workload = results
+        .workloads
+        .iter_mut()
+        .find(|w| w.name == row.workload)
+        .ok_or_else(|| format!("workload `{}`", row.workload))?;
+    let metric = workload.metrics.iter().position(|m| m.name == row.name);
+    let variant = workload
+        .variants
+        .iter_mut()
+        .find(|v| v.name == row.variant)
+        .ok_or_else(|| format!("variant `{}`", row.variant))?;
+    if variant.runs.last().is_none_or(|r| r.run != row.run) {
+        variant.runs.push(Run { run: row.run, seed: row.seed, metrics: vec![], counters: vec![] });
+    }
+    let run = variant.runs.last_mut().ok_or("no run")?;
+    match row.kind.as_str() {
+        METRIC if metric == Some(run.metrics.len()) => run.metrics.push(row.value),
+        COUNTER => run.counters.push((row.name, row.value as u64)),
+        _ => return Err(format!("{} `{}`", row.kind, row.name)),
+    }
+    Ok(())
+}
+
+/// Every run has every metric, and every variant as many runs as the experiment asks for.
+fn check_complete(results: &Results, path: &Path) -> Result<(), ExperimentError> {
+    for w in &results.workloads {
+        let entry = results.experiment.workloads.iter().find(|e| e.name == w.name);
+        let wanted = entry.map_or(0, |e| e.runs as usize);
+        for v in &w.variants {
+            let whole = v.runs.iter().filter(|r| r.metrics.len() == w.metrics.len()).count();
+            if whole != wanted {
+                let place = format!("workload `{}`, variant `{}`", w.name, v.name);
+                let expected = format!("{wanted} whole runs");
+                return Err(broken(path, &place, &format!("{whole} whole runs"), &expected));
+            }
+        }
+    }
+    Ok(())
+}

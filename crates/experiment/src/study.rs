@@ -1,0 +1,174 @@
+//! What studies published, as data files. Used for comparison only; no prediction reads them.
+
+use crate::ExperimentError;
+use crate::file::parse_toml;
+use serde::Deserialize;
+use stats::Better;
+use std::collections::BTreeMap;
+
+/// A study, its figures and the experiment that predicts them.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// Short name.
+    pub name: String,
+    /// Its own title.
+    pub title: String,
+    /// Where the figures stand.
+    pub source: String,
+    /// Published tables.
+    #[serde(rename = "table")]
+    pub tables: Vec<Table>,
+}
+
+/// One published table.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Name.
+    pub name: String,
+    /// Workload of the experiment that predicts it.
+    pub workload: String,
+    /// Metric of that workload.
+    pub metric: String,
+    /// Unit.
+    pub unit: String,
+    /// Which direction is good.
+    pub better: Better,
+    /// The variant that the others are compared with.
+    pub baseline: String,
+    /// What to know about the comparison: what was calibrated, what the figures stand for.
+    pub note: String,
+    /// Rows whose figures a constant was fitted on.
+    #[serde(default)]
+    pub calibrated_rows: Vec<String>,
+    /// A histogram by variant.
+    pub histogram: Option<PublishedHistogram>,
+    /// `N Min Max Median Avg Stddev` by variant.
+    pub summary: Option<BTreeMap<String, PublishedSummary>>,
+}
+
+/// Counts of runs in bins of equal width.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedHistogram {
+    /// Lower edge of the first bin.
+    pub low: f64,
+    /// Width of a bin.
+    pub width: f64,
+    /// By variant: runs in each bin.
+    pub counts: BTreeMap<String, Vec<u64>>,
+}
+
+/// A row of ministat's table.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedSummary {
+    /// Runs.
+    pub n: u64,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+    /// Middle.
+    pub median: f64,
+    /// Mean.
+    pub avg: f64,
+    /// Sample standard deviation.
+    pub stddev: f64,
+}
+
+impl PublishedHistogram {
+    /// Mean of the runs of `variant`, each at the middle of its bin.
+    pub fn mean(&self, variant: &str) -> Option<f64> {
+        let counts = self.counts.get(variant)?;
+        let runs: u64 = counts.iter().sum();
+        let sum: f64 = counts
+            .iter()
+            .enumerate()
+            .map(|(i, &n)| n as f64 * (self.low + (i as f64 + 0.5) * self.width))
+            .sum();
+        (runs > 0).then(|| sum / runs as f64)
+    }
+
+    /// Lower edge of the highest bin.
+    pub fn top_edge(&self) -> f64 {
+        let bins = self.counts.values().map(Vec::len).max().unwrap_or(1);
+        self.low + (bins as f64 - 1.0) * self.width
+    }
+
+    /// Percent of the runs of `variant` in the highest bin.
+    pub fn top_share(&self, variant: &str) -> Option<f64> {
+        let counts = self.counts.get(variant)?;
+        let runs: u64 = counts.iter().sum();
+        (runs > 0).then(|| 100.0 * counts.last().copied().unwrap_or(0) as f64 / runs as f64)
+    }
+}
+
+/// A study's data and its experiment.
+struct Source {
+    name: &'static str,
+    study: &'static str,
+    experiment: &'static str,
+}
+
+const STUDIES: &[Source] = &[Source {
+    name: "power9-big-core",
+    study: include_str!("../studies/power9-big-core.toml"),
+    experiment: include_str!("../../../experiments/power9-big-core.toml"),
+}];
+
+/// Names of the studies that can be predicted so far.
+pub fn names() -> Vec<&'static str> {
+    STUDIES.iter().map(|s| s.name).collect()
+}
+
+fn source(name: &str) -> Result<&'static Source, ExperimentError> {
+    STUDIES.iter().find(|s| s.name == name).ok_or_else(|| ExperimentError::Study {
+        found: name.to_string(),
+        known: names().join(", "),
+    })
+}
+
+/// The figures of study `name`.
+pub fn load(name: &str) -> Result<Study, ExperimentError> {
+    parse_toml(source(name)?.study, &format!("studies/{name}.toml"))
+}
+
+/// The text of the experiment that predicts study `name`, and what errors call it.
+pub fn experiment(name: &str) -> Result<(&'static str, String), ExperimentError> {
+    Ok((source(name)?.experiment, format!("experiments/{name}.toml")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_study_reads_and_names_variants_of_its_experiment() {
+        for name in names() {
+            let study = load(name).unwrap();
+            let (text, file) = experiment(name).unwrap();
+            let experiment = crate::ExperimentFile::parse(text, &file).unwrap();
+            for table in &study.tables {
+                let workload = experiment.workloads.iter().position(|w| w.name == table.workload);
+                let variants = experiment.variants_of(workload.unwrap());
+                let known =
+                    |n: &String| variants.iter().any(|&v| experiment.variants[v].name == *n);
+                assert!(known(&table.baseline));
+                assert!(table.histogram.iter().flat_map(|h| h.counts.keys()).all(known));
+                assert!(table.summary.iter().flat_map(|s| s.keys()).all(known));
+            }
+        }
+    }
+
+    #[test]
+    fn histogram_means_take_the_middles() {
+        let study = load("power9-big-core").unwrap();
+        let histogram = study.tables[0].histogram.as_ref().unwrap();
+        let vanilla = (3.0 * 1.5 + 7.0 * 2.5 + 26.0 * 3.5 + 4.0 * 4.5 + 60.0 * 5.5) / 100.0 * 1e6;
+        assert!((histogram.mean("vanilla").unwrap() - vanilla).abs() < 1e-3);
+        assert_eq!(histogram.top_share("big-core"), Some(89.0));
+        assert_eq!(histogram.top_edge(), 5e6);
+    }
+}

@@ -1,0 +1,77 @@
+//! One workload's results: histograms and the ministat table.
+
+use crate::histogram::{Column, side_by_side, study_form};
+use crate::ministat::ministat;
+use experiment::file::WorkloadEntry;
+use experiment::results::WorkloadResults;
+use experiment::study::{PublishedHistogram, Study};
+use stats::{Histogram, Resampling};
+
+/// Histogram where the experiment asks for one, published counts beside it where there are some, and
+/// ministat's table of every metric.
+pub fn workload(
+    results: &WorkloadResults,
+    entry: Option<&WorkloadEntry>,
+    study: Option<&Study>,
+    resampling: &Resampling,
+) -> String {
+    let mut out = String::new();
+    for (m, info) in results.metrics.iter().enumerate() {
+        let samples: Vec<(&str, Vec<f64>)> = results
+            .variants
+            .iter()
+            .map(|v| (v.name.as_str(), results.samples(&v.name, m)))
+            .collect();
+        if let Some(bins) = entry.and_then(|e| e.histogram) {
+            let published = published_histogram(study, &results.name, &info.name);
+            let histograms: Vec<(&str, Histogram)> = samples
+                .iter()
+                .filter_map(|(name, s)| {
+                    Some((*name, Histogram::of(s, bins.low, bins.width, bins.bins).ok()?))
+                })
+                .collect();
+            out.push_str(&histogram_text(&info.unit, &histograms, published));
+            out.push('\n');
+        }
+        let comparisons: Vec<_> = samples
+            .iter()
+            .skip(1)
+            .map(|(_, s)| stats::compare(&samples[0].1, s, info.better, resampling))
+            .collect();
+        let slices: Vec<(&str, &[f64])> = samples.iter().map(|(n, s)| (*n, s.as_slice())).collect();
+        out.push_str(&ministat(&slices, &info.unit, info.better, &comparisons));
+    }
+    out
+}
+
+fn published_histogram<'a>(
+    study: Option<&'a Study>,
+    workload: &str,
+    metric: &str,
+) -> Option<&'a PublishedHistogram> {
+    let table = study?.tables.iter().find(|t| t.workload == workload && t.metric == metric)?;
+    table.histogram.as_ref()
+}
+
+/// The baseline beside each other variant; alone where it is the only one.
+fn histogram_text(
+    unit: &str,
+    histograms: &[(&str, Histogram)],
+    published: Option<&PublishedHistogram>,
+) -> String {
+    let counts = |name: &str| published.and_then(|p| p.counts.get(name)).map(Vec::as_slice);
+
+    let Some((first, others)) = histograms.split_first() else { return String::new() };
+    if others.is_empty() {
+        return format!("{}\n{}", first.0, study_form(unit, &first.1));
+    }
+    others
+        .iter()
+        .map(|other| {
+            let left = Column { name: first.0, histogram: &first.1, published: counts(first.0) };
+            let right = Column { name: other.0, histogram: &other.1, published: counts(other.0) };
+            side_by_side(unit, &left, &right)
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
+}
