@@ -171,6 +171,8 @@ pub struct DomainsArgs {
 pub enum DomainsFormat {
     /// The kernel's own log lines, for every online CPU
     Log,
+    /// `cpuN/domainM/FILE: VALUE`, as in the kernel's debugfs
+    Debugfs,
     /// The SMT domain of CPU 0 and 1, as the big-core study prints it
     Study,
 }

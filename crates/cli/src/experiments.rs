@@ -2,12 +2,13 @@
 
 use crate::Failure;
 use crate::args::{CompareArgs, EngineName, RunArgs, ValidateArgs};
+use crate::domains::study_form;
 use crate::json;
 use crate::output::{heading, print, print_json};
 use experiment::validate::{Cell, Validation};
 use experiment::{ExperimentFile, Plan, Results, SimEngine, store, study};
 use indicatif::{ProgressBar, ProgressStyle};
-use report::{constants, domains, machine_tree, results, validation};
+use report::{constants, machine_tree, results, validation};
 use stats::{Confidence, Resampling};
 
 /// Resamples behind every bootstrap interval.
@@ -101,12 +102,10 @@ fn machine_and_domains(plan: &Plan) -> Result<String, Failure> {
     out.push_str(&format!("\n{}\n", machine_tree::machine_tree(&plan.machine)));
     for (v, variant) in plan.file.variants.iter().enumerate() {
         for &smt in &plan.file.smt_modes {
-            let built = kernel::build(&plan.machine.with_smt(smt)?, &plan.kernels[v])?;
-            out.push_str(&heading(&format!(
-                "{} (ppc64_cpu --smt={smt}): SMT domain",
-                variant.title
-            )));
-            out.push_str(&domains::smt_domain(&built));
+            let machine = plan.machine.with_smt(smt)?;
+            let built = kernel::build(&machine, &plan.kernels[v])?;
+            let title = format!("{} (ppc64_cpu --smt={smt})", variant.title);
+            out.push_str(&study_form(&machine, &built, &title));
             out.push('\n');
         }
     }

@@ -8,20 +8,29 @@ use crate::flags::SdFlags;
 use crate::groups::groups;
 use crate::levels::{Level, levels};
 use crate::version::Version;
-use machine::{CpuSet, Machine};
+use machine::{Arch, CpuSet, Machine};
 
 /// Capacity of a full CPU (`SCHED_CAPACITY_SCALE`).
 pub const CAPACITY_SCALE: u64 = 1024;
 /// Throughput of an SMT core against one thread, x 1024 (`smt_gain`); the siblings share it until 5.0.
 const SMT_GAIN: u64 = 1178;
-/// First release in which each SMT thread counts as a full CPU.
-const FULL_SMT_CAPACITY_SINCE: Version = Version::new(5, 1);
+/// First release in which each SMT thread counts as a full CPU (`smt_gain` goes).
+const FULL_SMT_CAPACITY_SINCE: Version = Version::new(5, 0);
 /// First release in which every level but NUMA prefers siblings; before, only SMT and the node level do.
 const PREFER_SIBLING_EVERYWHERE_SINCE: Version = Version::new(4, 20);
-/// First release with an imbalance of 117 % and a busy factor of 16.
+/// First release with an imbalance of 117 % instead of 125 % and a busy factor of 16 instead of 32.
 const LOWER_THRESHOLD_SINCE: Version = Version::new(5, 10);
-/// Distance above which a NUMA level neither balances fork and exec nor pulls wake-ups (`node_reclaim_distance`).
-const RECLAIM_DISTANCE: u32 = 30;
+/// First release in which the group that stood for a removed level takes over the flags of the level below.
+const GROUP_FLAGS_FOLLOW_SINCE: Version = Version::new(6, 6);
+
+/// Distance above which a NUMA level neither balances fork and exec nor pulls wake-ups
+/// (`RECLAIM_DISTANCE`, from 5.4 on the initial value of `node_reclaim_distance`).
+fn reclaim_distance(arch: Arch) -> u32 {
+    match arch {
+        Arch::Powerpc => 10,
+        Arch::Arm64 | Arch::X86 => 30,
+    }
+}
 
 /// A domain before groups and degeneration.
 #[derive(Debug, Clone)]
@@ -44,30 +53,27 @@ pub fn build(machine: &Machine, kernel: &Kernel) -> Result<Domains, KernelError>
     let (levels, smt_mask) = levels(machine, kernel)?;
     let online = machine.online;
     let chains: Chains = (0..machine.cpus.len())
-        .map(|cpu| if online.contains(cpu) { chain(&levels, kernel, online, cpu) } else { vec![] })
+        .map(|cpu| if online.contains(cpu) { chain(&levels, kernel, machine, cpu) } else { vec![] })
         .collect();
     let capacity: Vec<u64> = chains.iter().map(|c| cpu_capacity(c, kernel.version)).collect();
-    let nodes = machine.nodes.iter().filter(|n| !n.cpus.is_empty()).count();
-    let by_cpu = (0..machine.cpus.len())
+    let mut by_cpu: Vec<Vec<Domain>> = (0..machine.cpus.len())
         .map(|cpu| {
             let full = (0..chains[cpu].len())
                 .map(|level| finish(&chains, cpu, level, &capacity, kernel.version))
                 .collect();
-            attach(full, kernel.version, nodes)
+            attach(full, kernel.version)
         })
         .collect();
+    share_group_flags(&mut by_cpu);
     Ok(Domains { cpus: online, by_cpu, capacity, smt_mask })
 }
 
 /// One domain a level, up to the level that spans all online CPUs.
-fn chain(levels: &[Level], kernel: &Kernel, online: CpuSet, cpu: usize) -> Vec<RawDomain> {
+fn chain(levels: &[Level], kernel: &Kernel, machine: &Machine, cpu: usize) -> Vec<RawDomain> {
     let mut chain: Vec<RawDomain> = Vec::new();
     for level in levels {
-        let mut domain = init(level, kernel.version, cpu);
-        if let Some(child) = chain.last() {
-            domain.span |= child.span;
-        }
-        let spans_all = domain.span == online;
+        let domain = init(level, kernel.version, machine.arch, cpu);
+        let spans_all = domain.span == machine.online;
         chain.push(domain);
         if spans_all {
             break;
@@ -77,7 +83,7 @@ fn chain(levels: &[Level], kernel: &Kernel, online: CpuSet, cpu: usize) -> Vec<R
 }
 
 /// What topology turns into behaviour (`sd_init`).
-fn init(level: &Level, version: Version, cpu: usize) -> RawDomain {
+fn init(level: &Level, version: Version, arch: Arch, cpu: usize) -> RawDomain {
     let threshold = if version >= LOWER_THRESHOLD_SINCE { 117 } else { 125 };
     let mut domain = RawDomain {
         name: level.name,
@@ -108,7 +114,7 @@ fn init(level: &Level, version: Version, cpu: usize) -> RawDomain {
         domain.cache_nice_tries = 2;
         domain.busy_idx = 3;
         domain.idle_idx = 2;
-        if distance > RECLAIM_DISTANCE {
+        if distance > reclaim_distance(arch) {
             domain.flags -= SdFlags::BALANCE_EXEC | SdFlags::BALANCE_FORK | SdFlags::WAKE_AFFINE;
         }
     } else {
@@ -137,6 +143,7 @@ fn finish(chains: &Chains, cpu: usize, level: usize, capacity: &[u64], version: 
     let raw = &chains[cpu][level];
     Domain {
         name: raw.name,
+        level,
         span: raw.span,
         flags: raw.flags,
         groups: groups(chains, cpu, level, capacity, version),
@@ -151,17 +158,18 @@ fn finish(chains: &Chains, cpu: usize, level: usize, capacity: &[u64], version: 
 }
 
 /// Takes out the levels that contribute nothing (`cpu_attach_domain`).
-fn attach(full: Vec<Domain>, version: Version, nodes: usize) -> Vec<Domain> {
+fn attach(full: Vec<Domain>, version: Version) -> Vec<Domain> {
     let mut kept: Vec<Domain> = Vec::with_capacity(full.len());
     let mut levels = full.into_iter().peekable();
     while let Some(domain) = levels.next() {
-        let Some(below) =
-            kept.last_mut().filter(|b| parent_degenerates(b, &domain, version, nodes))
+        let Some(below) = kept.last_mut().filter(|b| parent_degenerates(b, &domain, version))
         else {
             kept.push(domain);
             continue;
         };
-        if let Some(above) = levels.peek_mut() {
+        if version >= GROUP_FLAGS_FOLLOW_SINCE
+            && let Some(above) = levels.peek_mut()
+        {
             above.groups[0].flags = below.flags;
         }
         below.flags |= domain.flags & SdFlags::PREFER_SIBLING;
@@ -175,6 +183,24 @@ fn attach(full: Vec<Domain>, version: Version, nodes: usize) -> Vec<Domain> {
     kept
 }
 
+/// CPUs of a tiling level share their groups, so flags that [`attach`] changes in one CPU's own group change
+/// wherever that group stands.
+fn share_group_flags(by_cpu: &mut [Vec<Domain>]) {
+    let own: Vec<Vec<(usize, SdFlags)>> = by_cpu
+        .iter()
+        .map(|chain| chain.iter().map(|d| (d.level, d.groups[0].flags)).collect())
+        .collect();
+    let tiling = |d: &&mut Domain| !d.flags.contains(SdFlags::OVERLAP);
+    for domain in by_cpu.iter_mut().flatten().filter(tiling) {
+        for group in &mut domain.groups {
+            let same = |&&(level, _): &&(usize, SdFlags)| level == domain.level;
+            if let Some((_, flags)) = own[group.id].iter().find(same) {
+                group.flags = *flags;
+            }
+        }
+    }
+}
+
 /// `sd_degenerate`.
 fn degenerates(domain: &Domain, version: Version) -> bool {
     if domain.span.len() == 1 {
@@ -185,7 +211,7 @@ fn degenerates(domain: &Domain, version: Version) -> bool {
 }
 
 /// `sd_parent_degenerate`.
-fn parent_degenerates(below: &Domain, domain: &Domain, version: Version, nodes: usize) -> bool {
+fn parent_degenerates(below: &Domain, domain: &Domain, version: Version) -> bool {
     if degenerates(domain, version) {
         return true;
     }
@@ -194,7 +220,7 @@ fn parent_degenerates(below: &Domain, domain: &Domain, version: Version, nodes: 
     }
     let mut flags = domain.flags;
     if domain.groups.len() == 1 {
-        flags -= SdFlags::moot_in_single_group_parent(version, nodes);
+        flags -= SdFlags::moot_in_single_group_parent(version);
     }
     below.flags.contains(flags)
 }

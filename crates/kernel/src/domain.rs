@@ -14,7 +14,8 @@ pub struct Group {
     pub id: usize,
     /// Capacity, 1024 for one full CPU.
     pub capacity: u64,
-    /// Flags of the child domain that the group stands for (`groups_flags` in debugfs).
+    /// Flags of the child domain that the group stands for (`sched_group::flags`, kernels from 5.16 on;
+    /// `groups_flags` in debugfs).
     pub flags: SdFlags,
 }
 
@@ -23,6 +24,8 @@ pub struct Group {
 pub struct Domain {
     /// Level name: SMT, CACHE, MC, DIE, PKG, NODE, NUMA.
     pub name: &'static str,
+    /// Index among the machine's levels, counted from 0 before any degenerates (`sd->level`).
+    pub level: usize,
     /// Its CPUs.
     pub span: CpuSet,
     /// Flags.
@@ -54,7 +57,8 @@ pub struct Domains {
     pub by_cpu: Vec<Vec<Domain>>,
     /// Capacity of each CPU (`cpu_capacity_orig`), 1024 for a full one; 0 for offline CPUs.
     pub capacity: Vec<u64>,
-    /// `cpu_smt_mask()` of each CPU: the threads that the kernel takes for one core.
+    /// `cpu_smt_mask()` of each CPU: the online threads that the kernel takes for one core when it looks for
+    /// idle cores. Not always the SMT domain.
     pub smt_mask: Vec<CpuSet>,
 }
 

@@ -31,7 +31,22 @@ bitflags::bitflags! {
     }
 }
 
+/// First release that says `SHARE_LLC` for `SHARE_PKG_RESOURCES`.
+const SHARE_LLC_SINCE: Version = Version::new(6, 9);
+
 impl SdFlags {
+    /// The flags' names in a kernel of `version`, lowest bit first, each followed by a blank, as `flags` in
+    /// debugfs shows them.
+    pub fn names(self, version: Version) -> String {
+        let name = |(name, flag): (&str, SdFlags)| match flag {
+            SdFlags::SHARE_LLC if version < SHARE_LLC_SINCE => {
+                "SD_SHARE_PKG_RESOURCES ".to_string()
+            }
+            _ => format!("SD_{name} "),
+        };
+        self.iter_names().map(name).collect()
+    }
+
     /// Flags that a domain with fewer than two groups cannot use. Before 5.10 the kernel names them one by
     /// one (`sd_degenerate`); later each flag carries `SDF_NEEDS_GROUPS`.
     pub fn needing_groups(version: Version) -> SdFlags {
@@ -43,16 +58,10 @@ impl SdFlags {
         if version < Version::new(5, 10) { listed } else { SdFlags::all() - SdFlags::WAKE_AFFINE }
     }
 
-    /// Flags of a parent that do not count in `sd_parent_degenerate` when it has one group. `nodes` is the
-    /// number of NUMA nodes: with one, kernels before 5.10 ignore `SERIALIZE` too.
-    pub fn moot_in_single_group_parent(version: Version, nodes: usize) -> SdFlags {
-        let mut flags = SdFlags::needing_groups(version);
-        if version < Version::new(5, 10) {
-            flags |= SdFlags::PREFER_SIBLING;
-            if nodes == 1 {
-                flags |= SdFlags::SERIALIZE;
-            }
-        }
-        flags
+    /// Flags of a parent that do not count in `sd_parent_degenerate` when it has one group. Before 5.10 the
+    /// flags of NUMA levels count all the same.
+    pub fn moot_in_single_group_parent(version: Version) -> SdFlags {
+        let needing = SdFlags::needing_groups(version);
+        if version < Version::new(5, 10) { needing | SdFlags::PREFER_SIBLING } else { needing }
     }
 }

@@ -20,22 +20,40 @@ pub(crate) fn groups(
     version: Version,
 ) -> Vec<Group> {
     let domain = &chains[cpu][level];
+    let mut groups = if domain.flags.contains(SdFlags::OVERLAP) {
+        cover(domain.span, cpu, |c| overlap_group(chains, domain, c, level, version))
+    } else {
+        tile_groups(chains, domain.span, cpu, level)
+    };
+    for group in &mut groups {
+        group.capacity = group.span.iter().map(|c| capacity[c]).sum();
+    }
+    groups
+}
+
+/// Groups for the CPUs of `span` that no group before them covers, from `start` on and round.
+fn cover(span: CpuSet, start: usize, group: impl Fn(usize) -> Option<Group>) -> Vec<Group> {
     let mut covered = CpuSet::EMPTY;
     let mut groups = Vec::new();
-    for c in domain.span.iter_wrap(cpu) {
-        if covered.contains(c) {
-            continue;
-        }
-        let group = if domain.flags.contains(SdFlags::OVERLAP) {
-            overlap_group(chains, domain, c, level, version)
-        } else {
-            Some(tile_group(chains, c, level))
-        };
-        if let Some(mut group) = group {
+    for cpu in span.iter_wrap(start) {
+        if !covered.contains(cpu)
+            && let Some(group) = group(cpu)
+        {
             covered |= group.span;
-            group.capacity = group.span.iter().map(|c| capacity[c]).sum();
             groups.push(group);
         }
+    }
+    groups
+}
+
+/// Groups of a domain that tiles the machine. All its CPUs share one ring of groups, and each CPU links it anew
+/// from itself on: what stays is the order that the last CPU of the span gave it. Where spans interleave (small
+/// cores of a big core) this is not the order of the groups' first CPUs.
+fn tile_groups(chains: &Chains, span: CpuSet, cpu: usize, level: usize) -> Vec<Group> {
+    let start = span.last().unwrap_or(cpu);
+    let mut groups = cover(span, start, |c| Some(tile_group(chains, c, level)));
+    if let Some(own) = groups.iter().position(|g| g.span.contains(cpu)) {
+        groups.rotate_left(own);
     }
     groups
 }
@@ -80,14 +98,8 @@ fn overlap_group(
     let mut level = level;
     let reaches_out =
         |level: usize| child(chains, cpu, level).is_some_and(|c| !c.span.is_subset(&domain.span));
-    if version >= DESCENDS_SINCE && reaches_out(level) {
-        while reaches_out(level) {
-            level -= 1;
-        }
-        // Levels that will degenerate share no capacity with the levels above; go below them.
-        while child(chains, cpu, level).is_some_and(|c| c.span == chains[cpu][level].span) {
-            level -= 1;
-        }
+    while version >= DESCENDS_SINCE && reaches_out(level) {
+        level -= 1;
     }
     let below = child(chains, cpu, level);
     let span = below.map_or(chains[cpu][level].span, |c| c.span);

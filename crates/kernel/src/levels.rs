@@ -20,6 +20,9 @@ pub struct Level {
 }
 
 /// The levels of `machine` under `kernel`, and `cpu_smt_mask()` by CPU.
+///
+/// Fails where CPUs of one level overlap in part, or a level leaves out CPUs of the one below: the kernel warns
+/// about such a machine (`topology_span_sane`, "arch topology borken") and builds no usable domains.
 pub fn levels(
     machine: &Machine,
     kernel: &Kernel,
@@ -34,5 +37,41 @@ pub fn levels(
         }
     };
     levels.extend(numa::levels(machine));
+    let mut below: Option<&Level> = None;
+    for level in &levels {
+        check(machine, level, below)?;
+        below = Some(level);
+    }
     Ok((levels, smt_mask))
+}
+
+/// Whether each CPU's mask holds its mask of the level `below` and, where levels tile the machine, is its
+/// members' mask too.
+fn check(machine: &Machine, level: &Level, below: Option<&Level>) -> Result<(), KernelError> {
+    let wrong = |cpu: usize, expected: String| KernelError::Level {
+        machine: machine.name.clone(),
+        level: level.name,
+        cpu,
+        found: level.masks[cpu].to_string(),
+        expected,
+    };
+    for cpu in machine.online.iter() {
+        let mask = level.masks[cpu];
+        let inner = below.map_or(CpuSet::single(cpu), |b| b.masks[cpu]);
+        if !inner.is_subset(&mask) {
+            let what = below.map_or("itself", |b| b.name);
+            return Err(wrong(cpu, format!("CPUs that include {inner} ({what})")));
+        }
+        if level.numa_distance.is_some() {
+            continue;
+        }
+        // The first CPU of a mask answers for all its members, so every pair is covered.
+        let first = mask.first() == Some(cpu);
+        let other = mask.iter().take(if first { usize::MAX } else { 1 });
+        if let Some(other) = other.into_iter().find(|&c| level.masks[c] != mask) {
+            let theirs = level.masks[other];
+            return Err(wrong(cpu, format!("the CPUs that CPU {other} has, {theirs}")));
+        }
+    }
+    Ok(())
 }

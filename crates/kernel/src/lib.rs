@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod config;
+pub mod debugfs;
 pub mod domain;
 pub mod flags;
 mod groups;
@@ -51,5 +52,21 @@ pub enum KernelError {
         machine: String,
         /// Its architecture.
         found: String,
+    },
+    /// A level whose CPUs do not fit together.
+    #[error(
+        "domains of machine `{machine}`: level {level} of CPU {cpu}: found {found}, expected {expected}"
+    )]
+    Level {
+        /// The machine's name.
+        machine: String,
+        /// The level's name.
+        level: &'static str,
+        /// The CPU whose mask is wrong.
+        cpu: usize,
+        /// Its mask.
+        found: String,
+        /// What would fit.
+        expected: String,
     },
 }

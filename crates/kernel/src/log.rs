@@ -7,8 +7,8 @@ use crate::version::Version;
 
 /// First release that says `root domain` before the span.
 const ROOT_DOMAIN_SINCE: Version = Version::new(5, 8);
-/// First release that leaves the largest CPU capacity out of the last line.
-const NO_MAX_CAPACITY_SINCE: Version = Version::new(6, 7);
+/// First release that leaves the largest CPU capacity out of the last line (`root_domain::max_cpu_capacity` goes).
+const NO_MAX_CAPACITY_SINCE: Version = Version::new(6, 10);
 
 /// What a kernel of `version` logs when it attaches `domains`: every online CPU, then the root domain.
 pub fn log(domains: &Domains, version: Version) -> String {
@@ -22,6 +22,26 @@ pub fn log(domains: &Domains, version: Version) -> String {
         _ => String::new(),
     };
     out.push_str(&format!("{root}: {}{max}\n", domains.cpus));
+    out
+}
+
+/// SMT domains in the form of the big-core study: a heading `{title} : SMT domain`, a line of tildes, then the
+/// lowest domain of each of `cpus`. Where none of them has an SMT domain the heading says so and stands alone;
+/// where just some have none, a line says it of each.
+pub fn study_form(domains: &Domains, cpus: &[usize], title: &str) -> String {
+    let smt = |cpu: usize| {
+        let chain = domains.by_cpu.get(cpu)?;
+        chain.first().filter(|d| d.name == "SMT").map(|_| chain)
+    };
+    let any = cpus.iter().any(|&cpu| smt(cpu).is_some());
+    let heading = format!("{title} : SMT domain{}", if any { "" } else { " ceases to exist." });
+    let mut out = format!("{heading}\n{}\n", "~".repeat(heading.chars().count()));
+    for &cpu in cpus.iter().filter(|_| any) {
+        match smt(cpu) {
+            Some(chain) => out.push_str(&cpu_log(chain, cpu, 1)),
+            None => out.push_str(&format!("CPU{cpu} has no SMT domain.\n")),
+        }
+    }
     out
 }
 

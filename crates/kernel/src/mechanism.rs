@@ -34,8 +34,8 @@ pub const MECHANISMS: &[Mechanism] = &[
     Mechanism {
         id: MechanismId::SmallCoreSmt,
         name: "small-core-smt",
-        what: "powerpc: where ibm,thread-groups names small cores, the SMT domain and \
-               cpu_smt_mask() are the small core instead of the whole big core",
+        what: "powerpc: where ibm,thread-groups names small cores, the SMT domain is the small core \
+               instead of the whole big core (cpu_smt_mask() follows in 5.9)",
         since: Version::new(4, 20),
         study: Some("power9-big-core"),
     },

@@ -9,20 +9,25 @@ use machine::{Cache, CacheKind, CpuSet, Machine, Origin, ThreadGroupProperty};
 
 /// First release that calls the top level of a node PKG instead of DIE.
 const PKG_SINCE: Version = Version::new(6, 7);
+/// First release in which `cpu_smt_mask()` is the small core too. From 4.20 on, and with the big-core patches,
+/// only the SMT domain is; the search for idle cores goes by the whole core.
+const SMALL_CORE_SMT_MASK_SINCE: Version = Version::new(5, 9);
 
 /// Levels below NUMA, and `cpu_smt_mask()` by CPU. Masks hold online CPUs only.
+///
+/// Kernels from 5.10 to 6.7 list a CACHE level on every machine; where no L2 reaches beyond the SMT domain it
+/// degenerates without a trace, so it is left out here.
 pub(crate) fn levels(machine: &Machine, kernel: &Kernel) -> (Vec<Level>, Vec<CpuSet>) {
     let all = 0..machine.cpus.len();
     let cores: Vec<CpuSet> = all.clone().map(|c| machine.core_cpus(c)).collect();
     let smt = smt_threads(machine, kernel, &cores);
-    let l2: Vec<CpuSet> = all.clone().map(|c| l2_threads(machine, kernel, c, &cores)).collect();
+    let l2 = l2_threads(machine, kernel, &cores);
     let online = |masks: &[CpuSet]| masks.iter().map(|&m| m & machine.online).collect::<Vec<_>>();
 
-    let smt_online = online(&smt);
     let mut levels = vec![Level {
         name: "SMT",
         flags: SdFlags::SHARE_CPUCAPACITY | SdFlags::SHARE_LLC,
-        masks: smt_online.clone(),
+        masks: online(&smt),
         numa_distance: None,
     }];
     let compared = if kernel.has(MechanismId::BigCoreCache) { &smt } else { &cores };
@@ -42,7 +47,8 @@ pub(crate) fn levels(machine: &Machine, kernel: &Kernel) -> (Vec<Level>, Vec<Cpu
         masks: online(&node_cpus),
         numa_distance: None,
     });
-    (levels, smt_online)
+    let smt_mask = if kernel.version >= SMALL_CORE_SMT_MASK_SINCE { &smt } else { &cores };
+    (levels, online(smt_mask))
 }
 
 /// Threads of each CPU's SMT level: its small core where every CPU has one (`has_big_cores`), else its core.
@@ -50,20 +56,29 @@ fn smt_threads(machine: &Machine, kernel: &Kernel, cores: &[CpuSet]) -> Vec<CpuS
     if !kernel.has(MechanismId::SmallCoreSmt) {
         return cores.to_vec();
     }
-    let small: Option<Vec<CpuSet>> =
-        (0..machine.cpus.len()).map(|c| machine.thread_group(c, ThreadGroupProperty::L1)).collect();
-    small.unwrap_or_else(|| cores.to_vec())
+    groups_of_all(machine, ThreadGroupProperty::L1).unwrap_or_else(|| cores.to_vec())
 }
 
-/// Threads that share `cpu`'s L2 as the kernel sees it (`update_mask_by_l2`): thread groups by property 2,
+/// Threads that share each CPU's L2 as the kernel sees it (`update_mask_by_l2`): thread groups by property 2,
 /// else firmware's L2 cache node, else the core.
-fn l2_threads(machine: &Machine, kernel: &Kernel, cpu: usize, cores: &[CpuSet]) -> CpuSet {
+fn l2_threads(machine: &Machine, kernel: &Kernel, cores: &[CpuSet]) -> Vec<CpuSet> {
     if kernel.has(MechanismId::SmallCoreSmt)
         && kernel.has(MechanismId::L2ThreadGroups)
-        && let Some(group) = machine.thread_group(cpu, ThreadGroupProperty::L2)
+        && groups_of_all(machine, ThreadGroupProperty::L1).is_some()
+        && let Some(groups) = groups_of_all(machine, ThreadGroupProperty::L2)
     {
-        return group;
+        return groups;
     }
+    (0..machine.cpus.len()).map(|c| l2_node_threads(machine, c, cores)).collect()
+}
+
+/// Each CPU's thread group by `property`; `None` unless every CPU has one.
+fn groups_of_all(machine: &Machine, property: ThreadGroupProperty) -> Option<Vec<CpuSet>> {
+    (0..machine.cpus.len()).map(|c| machine.thread_group(c, property)).collect()
+}
+
+/// Threads of the cores that point at the same L2 cache node as `cpu`'s.
+fn l2_node_threads(machine: &Machine, cpu: usize, cores: &[CpuSet]) -> CpuSet {
     let is_l2 = |c: &&Cache| {
         c.level == 2
             && c.kind == CacheKind::Unified
@@ -71,7 +86,6 @@ fn l2_threads(machine: &Machine, kernel: &Kernel, cpu: usize, cores: &[CpuSet]) 
             && c.cpus.contains(cpu)
     };
     match machine.caches.iter().find(is_l2) {
-        // Without property 2 the kernel joins whole cores that point at the same cache node.
         Some(cache) => cache.cpus.iter().fold(cores[cpu], |mask, c| mask | cores[c]),
         None => cores[cpu],
     }

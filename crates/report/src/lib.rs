@@ -1,7 +1,6 @@
 //! Tables and pictures as text.
 
 pub mod constants;
-pub mod domains;
 pub mod histogram;
 pub mod machine_tree;
 pub mod ministat;

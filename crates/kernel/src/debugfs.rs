@@ -1,0 +1,49 @@
+//! Sched domains as debugfs shows them (`/sys/kernel/debug/sched/domains`).
+
+use crate::domain::{Domain, Domains};
+use crate::version::Version;
+
+/// First release with `groups_flags`.
+const GROUPS_FLAGS_SINCE: Version = Version::new(6, 6);
+/// First release with `level`.
+const LEVEL_SINCE: Version = Version::new(6, 10);
+
+/// Topology files of every domain, one line each: `cpuN/domainM/FILE: VALUE`, CPUs and domains ascending, files
+/// by name. Values are what `cat` shows; times are in ms.
+///
+/// Kernels before 5.13 have the files in `/proc/sys/kernel/sched_domain`, and before 5.10 `flags` there is a
+/// number that also holds flags of no use here (`SD_LOAD_BALANCE`). They are printed in the same form, with
+/// names. Left out are `max_newidle_lb_cost`, which is measured, and the load indices of kernels before 5.3
+/// ([`Domain::busy_idx`], [`Domain::idle_idx`]).
+pub fn debugfs(domains: &Domains, version: Version) -> String {
+    let mut out = String::new();
+    for (cpu, chain) in domains.by_cpu.iter().enumerate() {
+        for (m, domain) in chain.iter().enumerate() {
+            for (file, value) in files(domain, version) {
+                out.push_str(&format!("cpu{cpu}/domain{m}/{file}: {value}\n"));
+            }
+        }
+    }
+    out
+}
+
+fn files(domain: &Domain, version: Version) -> Vec<(&'static str, String)> {
+    let mut files = vec![
+        ("busy_factor", domain.busy_factor.to_string()),
+        ("cache_nice_tries", domain.cache_nice_tries.to_string()),
+        ("flags", domain.flags.names(version)),
+    ];
+    if version >= GROUPS_FLAGS_SINCE {
+        files.push(("groups_flags", domain.groups[0].flags.names(version)));
+    }
+    files.push(("imbalance_pct", domain.imbalance_pct.to_string()));
+    if version >= LEVEL_SINCE {
+        files.push(("level", domain.level.to_string()));
+    }
+    files.extend([
+        ("max_interval", domain.max_interval_ms.to_string()),
+        ("min_interval", domain.min_interval_ms.to_string()),
+        ("name", domain.name.to_string()),
+    ]);
+    files
+}
