@@ -31,6 +31,8 @@ pub struct Counters {
     pub run_ns_by_busy: [u64; 9],
     /// Idle time.
     pub idle_ns: u64,
+    /// Time spent on leaving idle states, interrupts on the way included.
+    pub waking_ns: u64,
 }
 
 impl Counters {
@@ -46,6 +48,7 @@ impl Counters {
             ("ilb_kicks".into(), self.ilb_kicks),
             ("ipis".into(), self.ipis),
             ("idle_ns".into(), self.idle_ns),
+            ("waking_ns".into(), self.waking_ns),
         ];
         for (what, counts) in [
             ("ttwu", &self.wakeups_by_distance),

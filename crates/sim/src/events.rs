@@ -10,11 +10,22 @@ pub const NEVER: u64 = u64::MAX;
 const ABSENT: u32 = u32::MAX;
 const ARITY: usize = 4;
 
+/// Time, tie and slot in one number, so that comparing keys takes no branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    time_ns: u64,
-    tie: u32,
-    slot: u32,
+struct Key(u128);
+
+impl Key {
+    fn new(time_ns: u64, tie: u32, slot: u32) -> Key {
+        Key(u128::from(time_ns) << 64 | u128::from(tie) << 32 | u128::from(slot))
+    }
+
+    fn time_ns(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    fn slot(self) -> u32 {
+        self.0 as u32
+    }
 }
 
 /// The queue.
@@ -22,6 +33,8 @@ struct Key {
 pub struct Events {
     heap: Vec<Key>,
     position: Vec<u32>,
+    /// The slot popped last, still in the heap: most often it is set again, which then moves it once.
+    popped: Option<u32>,
     ties: Stream,
 }
 
@@ -29,8 +42,9 @@ impl Events {
     /// A queue of `slots` empty slots.
     pub fn new(slots: usize, seed: u64) -> Events {
         Events {
-            heap: Vec::with_capacity(slots),
+            heap: Vec::with_capacity(2 * slots),
             position: vec![ABSENT; slots],
+            popped: None,
             ties: Stream::new(seed, Purpose::Ties),
         }
     }
@@ -45,34 +59,39 @@ impl Events {
     pub fn set(&mut self, slot: u32, time_ns: u64) {
         let at = self.position[slot as usize];
         if time_ns == NEVER {
-            if at != ABSENT {
+            if at != ABSENT && self.popped != Some(slot) {
                 self.remove(at as usize);
             }
             return;
         }
         if at == ABSENT {
-            let key = Key { time_ns, tie: self.ties.bits(), slot };
+            let key = Key::new(time_ns, self.ties.bits(), slot);
             self.heap.push(key);
             self.up(self.heap.len() - 1, key);
             return;
         }
         let old = self.heap[at as usize];
-        if old.time_ns == time_ns {
+        if self.popped == Some(slot) {
+            self.popped = None;
+        } else if old.time_ns() == time_ns {
             return;
         }
-        let key = Key { time_ns, tie: self.ties.bits(), slot };
+        let key = Key::new(time_ns, self.ties.bits(), slot);
         if key < old { self.up(at as usize, key) } else { self.down(at as usize, key) }
     }
 
     /// Takes the earliest event: its time and slot.
     pub fn pop(&mut self) -> Option<(u64, u32)> {
+        if let Some(slot) = self.popped.take() {
+            self.remove(self.position[slot as usize] as usize);
+        }
         let first = *self.heap.first()?;
-        self.remove(0);
-        Some((first.time_ns, first.slot))
+        self.popped = Some(first.slot());
+        Some((first.time_ns(), first.slot()))
     }
 
     fn remove(&mut self, at: usize) {
-        self.position[self.heap[at].slot as usize] = ABSENT;
+        self.position[self.heap[at].slot() as usize] = ABSENT;
         let Some(last) = self.heap.pop() else { return };
         if at == self.heap.len() {
             return;
@@ -86,7 +105,7 @@ impl Events {
 
     fn place(&mut self, at: usize, key: Key) {
         self.heap[at] = key;
-        self.position[key.slot as usize] = at as u32;
+        self.position[key.slot() as usize] = at as u32;
     }
 
     fn up(&mut self, mut at: usize, key: Key) {
@@ -104,13 +123,20 @@ impl Events {
     fn down(&mut self, mut at: usize, key: Key) {
         loop {
             let first = at * ARITY + 1;
-            let last = (first + ARITY).min(self.heap.len());
-            let Some(least) = (first..last).min_by_key(|&i| self.heap[i]) else { break };
-            if key < self.heap[least] {
+            let Some((&head, rest)) = self.heap.get(first..).and_then(<[Key]>::split_first) else {
+                break;
+            };
+            let (mut least, mut child) = (head, first);
+            for (i, &other) in rest.iter().take(ARITY - 1).enumerate() {
+                let less = other < least;
+                child = if less { first + 1 + i } else { child };
+                least = if less { other } else { least };
+            }
+            if key < least {
                 break;
             }
-            self.place(at, self.heap[least]);
-            at = least;
+            self.place(at, least);
+            at = child;
         }
         self.place(at, key);
     }

@@ -14,10 +14,12 @@ pub mod pelt;
 pub mod rng;
 mod scenario;
 pub mod topology;
+pub mod trace;
 pub mod world;
 
 pub use counters::Counters;
 pub use scenario::{RunResult, Scenario};
+pub use trace::{NoTrace, Trace};
 
 /// Why a scenario cannot be simulated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

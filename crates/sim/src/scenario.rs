@@ -1,11 +1,13 @@
 //! A machine, a kernel and a workload prepared for running, and what a run gives.
 
 use crate::SimError;
+use crate::class::Class;
 use crate::counters::Counters;
 use crate::engine::Sim;
 use crate::fair::Fair;
 use crate::hardware::Hardware;
 use crate::topology::Topology;
+use crate::trace::{NoTrace, Trace};
 use crate::world::MAX_LOOPS;
 use kernel::{Kernel, Version};
 use machine::{CpuSet, IdleState, Machine};
@@ -63,9 +65,29 @@ impl Scenario {
         &self.workload
     }
 
-    /// One run. The same seed gives the same result on any machine.
+    /// What the scenario's machine looks like to a class.
+    pub fn topology(&self) -> &Topology {
+        &self.topo
+    }
+
+    /// One run under the fair class. The same seed gives the same result on any machine.
     pub fn run(&self, seed: u64) -> Result<RunResult, SimError> {
-        let mut sim = Sim::new(self, Fair::new(&self.topo), seed);
+        self.run_traced(seed, &mut NoTrace)
+    }
+
+    /// The same run, watched by `trace`, which cannot change it.
+    pub fn run_traced(&self, seed: u64, trace: &mut impl Trace) -> Result<RunResult, SimError> {
+        self.run_with(Fair::new(&self.topo), seed, trace)
+    }
+
+    /// One run under another class, which must be as it is at boot. It has to keep to the affinities of tasks.
+    pub fn run_with(
+        &self,
+        class: impl Class,
+        seed: u64,
+        trace: &mut impl Trace,
+    ) -> Result<RunResult, SimError> {
+        let mut sim = Sim::new(self, class, seed, trace);
         sim.run()?;
         let metrics = self
             .workload

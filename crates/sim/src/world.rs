@@ -156,6 +156,8 @@ pub struct World<'a> {
     pub(crate) busy: Vec<u16>,
     /// What classes asked for.
     pub requests: Vec<Request>,
+    /// Moves by [`World::balance_to`] that the observer has not seen yet.
+    pub(crate) moves: Vec<(TaskId, Cpu, Cpu)>,
     /// Counters.
     pub counters: Counters,
 }
@@ -202,6 +204,7 @@ impl World<'_> {
         let from = self.tasks[task.index()].cpu;
         self.counters.balanced_by_distance[self.topo.distance(from, cpu) as usize] += 1;
         self.tasks[task.index()].cpu = cpu;
+        self.moves.push((task, from, cpu));
     }
 
     /// Exit latency order of an idle CPU's state, and since when it is idle; `None` if it is not idle.

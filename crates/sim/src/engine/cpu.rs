@@ -5,6 +5,7 @@ use crate::class::Class;
 use crate::events::NEVER;
 use crate::idle;
 use crate::topology::Cpu;
+use crate::trace::Trace;
 use crate::world::{Doing, Phase, TaskId};
 
 /// What a task needs before its CPU can go on.
@@ -18,14 +19,20 @@ pub(super) enum Step {
     Resched,
 }
 
-impl<C: Class> Sim<'_, C> {
+impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// Accounts for the time since the last settling: kernel work first, then the task's own.
     pub(super) fn settle(&mut self, cpu: Cpu) {
         let now = self.w.now_ns;
         let c = &mut self.w.cpus[cpu as usize];
         let elapsed_ns = now - c.settled_ns;
         c.settled_ns = now;
+        if c.phase == Phase::Waking {
+            self.w.counters.waking_ns += elapsed_ns;
+        }
         let (Phase::Running, Some(task)) = (c.phase, c.curr) else { return };
+        if elapsed_ns == 0 && c.done_ns > now {
+            return;
+        }
         let busy = self.w.busy[self.w.topo.pipeline_of[cpu as usize] as usize] as usize;
         let bins = self.w.counters.run_ns_by_busy.len();
         self.w.counters.run_ns_by_busy[busy.min(bins - 1)] += elapsed_ns;
@@ -61,7 +68,7 @@ impl<C: Class> Sim<'_, C> {
             Doing::Nothing => c.debt,
             Doing::Spin(_) | Doing::Units { .. } => return,
         };
-        c.done_ns = self.w.now_ns + (left / c.rate).ceil() as u64;
+        c.done_ns = self.w.now_ns + round_up(left / c.rate);
     }
 
     /// Puts the CPU's next event into the queue.
@@ -71,26 +78,27 @@ impl<C: Class> Sim<'_, C> {
 
     /// Counts `cpu` in or out of its pipeline's busy threads; the speed of the others changes.
     fn set_busy(&mut self, cpu: Cpu, busy: bool) {
-        let pipeline = self.w.topo.pipeline_of[cpu as usize] as usize;
         let topo = self.w.topo;
-        let siblings = topo.pipelines[pipeline].iter().copied().filter(|&s| s != cpu);
-        for sibling in siblings.clone() {
-            self.settle(sibling);
-        }
-        if busy {
-            self.w.busy[pipeline] += 1;
-        } else {
-            self.w.busy[pipeline] -= 1;
-        }
-        let rate = self.w.hw.rate(self.w.busy[pipeline] as usize);
+        let pipeline = topo.pipeline_of[cpu as usize] as usize;
+        let before = self.w.busy[pipeline];
+        let after = if busy { before + 1 } else { before - 1 };
+        let rate = self.w.hw.rate(after as usize);
         self.w.cpus[cpu as usize].rate = rate;
-        for sibling in siblings {
+        for &sibling in &topo.pipelines[pipeline] {
+            if sibling == cpu {
+                continue;
+            }
+            let runs = self.w.cpus[sibling as usize].phase == Phase::Running;
+            if runs {
+                self.settle(sibling);
+            }
             self.w.cpus[sibling as usize].rate = rate;
-            if self.w.cpus[sibling as usize].phase == Phase::Running {
+            if runs {
                 self.aim(sibling);
                 self.arm(sibling);
             }
         }
+        self.w.busy[pipeline] = after;
     }
 
     /// Lets the CPU run until its task needs time.
@@ -128,6 +136,8 @@ impl<C: Class> Sim<'_, C> {
         self.w.cpus[cpu as usize].curr = next;
         if next != previous {
             self.w.counters.switches += 1;
+            self.report_moves();
+            self.trace.switch(self.w.now_ns, cpu, previous, next);
         }
         match next {
             Some(task) if next != previous => {
@@ -207,6 +217,7 @@ impl<C: Class> Sim<'_, C> {
         self.class.dequeue(&mut self.w, task, crate::class::Dequeue::Move);
         self.class.put_prev(&mut self.w, cpu, task);
         self.w.cpus[cpu as usize].curr = None;
+        self.trace.switch(self.w.now_ns, cpu, Some(task), None);
     }
 
     /// Ends the busy waits on `flag` of running tasks.
@@ -224,4 +235,10 @@ impl<C: Class> Sim<'_, C> {
             }
         }
     }
+}
+
+/// `ns` rounded up, in instructions that every CPU has.
+fn round_up(ns: f64) -> u64 {
+    let whole = ns as i64;
+    (whole + i64::from((whole as f64) < ns)) as u64
 }

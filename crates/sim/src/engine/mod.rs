@@ -10,14 +10,16 @@ use crate::events::{Events, NEVER};
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
+use crate::trace::Trace;
 use crate::world::{CpuState, Phase, Request, TaskId, World};
 use machine::IdleState;
 use workload::Op;
 
 /// One run.
-pub(crate) struct Sim<'a, C> {
+pub(crate) struct Sim<'a, C, T> {
     pub(crate) w: World<'a>,
     class: C,
+    trace: &'a mut T,
     events: Events,
     scenario: &'a Scenario,
     idle_states: &'a [IdleState],
@@ -37,8 +39,13 @@ pub(crate) struct Sim<'a, C> {
     stopped: bool,
 }
 
-impl<'a, C: Class> Sim<'a, C> {
-    pub(crate) fn new(scenario: &'a Scenario, class: C, seed: u64) -> Sim<'a, C> {
+impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        class: C,
+        seed: u64,
+        trace: &'a mut T,
+    ) -> Sim<'a, C, T> {
         let workload = &scenario.workload;
         let nr_cpus = scenario.topo.nr_cpus;
         let tick_period_ns = 1_000_000_000 / u64::from(scenario.kernel.hz);
@@ -53,11 +60,13 @@ impl<'a, C: Class> Sim<'a, C> {
             tasks: Vec::with_capacity(workload.spawns.len() + 64),
             busy: vec![0; scenario.topo.pipelines.len()],
             requests: Vec::with_capacity(16),
+            moves: Vec::with_capacity(16),
             counters: Default::default(),
         };
         let mut sim = Sim {
             w,
             class,
+            trace,
             events: Events::new(nr_cpus, seed),
             scenario,
             idle_states: &scenario.idle_states,
@@ -109,7 +118,7 @@ impl<'a, C: Class> Sim<'a, C> {
         Ok(())
     }
 
-    fn cpu_event(&mut self, cpu: Cpu) {
+    pub(super) fn cpu_event(&mut self, cpu: Cpu) {
         self.here = cpu;
         self.settle(cpu);
         let now = self.w.now_ns;
@@ -150,7 +159,15 @@ impl<'a, C: Class> Sim<'a, C> {
         }
     }
 
+    /// Passes on the moves that the class made.
+    fn report_moves(&mut self) {
+        for (task, from, to) in self.w.moves.drain(..) {
+            self.trace.migrate(self.w.now_ns, task, from, to);
+        }
+    }
+
     fn answer_requests(&mut self) {
+        self.report_moves();
         while let Some(request) = self.w.requests.pop() {
             match request {
                 Request::Resched(cpu) => self.resched(cpu, self.here),
@@ -175,6 +192,7 @@ impl<'a, C: Class> Sim<'a, C> {
         }
         if let Some(task) = self.w.cpus[from as usize].curr.take() {
             self.class.put_prev(&mut self.w, from, task);
+            self.trace.switch(self.w.now_ns, from, Some(task), None);
         }
         self.w.charge(from, self.w.hw.switch_cycles);
         if self.class.push(&mut self.w, from, to) {
@@ -189,6 +207,9 @@ impl<'a, C: Class> Sim<'a, C> {
     fn settle_all(&mut self) {
         for &cpu in &self.scenario.topo.online {
             self.settle(cpu);
+            if let Phase::Idle { since_ns, .. } = self.w.cpus[cpu as usize].phase {
+                self.w.counters.idle_ns += self.w.now_ns - since_ns;
+            }
         }
     }
 }

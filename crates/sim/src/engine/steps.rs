@@ -4,16 +4,21 @@ use super::Sim;
 use super::cpu::Step;
 use crate::class::{Class, Dequeue, Enqueue, Select};
 use crate::topology::Cpu;
+use crate::trace::Trace;
 use crate::world::{Doing, State, TaskId};
 use workload::{Op, PipeId};
 
 /// Less kernel work than this, in cycles, is none.
 const NO_DEBT: f64 = 0.5;
 
-impl<'a, C: Class> Sim<'a, C> {
+impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     fn op(&self, task: TaskId) -> Option<&'a Op> {
+        self.op_ahead(task, 0)
+    }
+
+    fn op_ahead(&self, task: TaskId, by: usize) -> Option<&'a Op> {
         let t = &self.w.tasks[task.index()];
-        self.scenario.workload.programs[t.program.0 as usize].ops.get(t.pc as usize)
+        self.scenario.workload.programs[t.program.0 as usize].ops.get(t.pc as usize + by)
     }
 
     /// Takes the running `task` of `cpu` as far as it goes without time.
@@ -42,39 +47,54 @@ impl<'a, C: Class> Sim<'a, C> {
 
     /// Starts a step: the work it takes, or its effect where it takes none.
     fn begin(&mut self, cpu: Cpu, task: TaskId, in_debt: bool) -> Step {
-        let hw = self.w.hw;
         let doing = match self.op(task) {
-            Some(Op::Compute(work)) => Doing::Cycles(self.work.draw(work.cycles, work.spread)),
-            Some(Op::PipeWrite(_) | Op::PipeRead(_)) => Doing::Cycles(hw.pipe_cycles),
-            Some(Op::Fork(_)) => Doing::Cycles(hw.fork_cycles),
-            Some(Op::Exec) => Doing::Cycles(hw.exec_cycles),
-            Some(Op::SetAffinity(_) | Op::Sleep { .. } | Op::WaitChildren) => {
-                Doing::Cycles(hw.syscall_cycles)
+            Some(&Op::Compute(work)) => {
+                let cycles = self.work.draw(work.cycles, work.spread);
+                // No one sees a computation end, so it takes in the work that leads up to the next step.
+                match self.op_ahead(task, 1).and_then(|next| self.lead_cycles(next)) {
+                    Some(lead) => {
+                        self.w.tasks[task.index()].pc += 1;
+                        Doing::Cycles(cycles + lead)
+                    }
+                    None => Doing::Cycles(cycles),
+                }
             }
             Some(&Op::SpinUntilSet(flag)) => Doing::Spin(flag),
             Some(&Op::WorkWhileSet { flag, unit_cycles, counter }) => {
                 Doing::Units { flag, unit_cycles, counter, done: 0.0 }
             }
-            Some(Op::SetFlag(..) | Op::Loop { .. } | Op::Mark(_) | Op::Stop) | None if in_debt => {
-                return Step::Busy;
-            }
-            Some(Op::SetFlag(..) | Op::Loop { .. } | Op::Mark(_) | Op::Stop) | None => {
-                return self.instant(cpu, task);
-            }
+            Some(&Op::Loop { to, times }) => return self.repeat(task, to, times),
+            op => match op.and_then(|op| self.lead_cycles(op)) {
+                Some(lead) => Doing::Cycles(lead),
+                None if in_debt => return Step::Busy,
+                None => return self.instant(cpu, task, op),
+            },
         };
         self.w.tasks[task.index()].doing = doing;
         Step::Again
     }
 
-    /// Steps that take no time.
-    fn instant(&mut self, cpu: Cpu, task: TaskId) -> Step {
-        match self.op(task) {
+    /// Work from entering a step to its effect, where that is always the same.
+    fn lead_cycles(&self, op: &Op) -> Option<f64> {
+        let hw = self.w.hw;
+        match op {
+            Op::PipeWrite(_) | Op::PipeRead(_) => Some(hw.pipe_cycles),
+            Op::Fork(_) => Some(hw.fork_cycles),
+            Op::Exec => Some(hw.exec_cycles),
+            Op::SetAffinity(_) | Op::Sleep { .. } | Op::WaitChildren => Some(hw.syscall_cycles),
+            Op::Compute(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => None,
+            Op::SetFlag(..) | Op::Loop { .. } | Op::Mark(_) | Op::Stop => None,
+        }
+    }
+
+    /// Steps that take no time; others see them, so kernel work comes first.
+    fn instant(&mut self, cpu: Cpu, task: TaskId, op: Option<&Op>) -> Step {
+        match op {
             Some(&Op::SetFlag(flag, value)) => {
                 self.flags[flag.0 as usize] = value;
                 self.wake_watchers(flag);
             }
             Some(&Op::Mark(mark)) => self.marks[mark.0 as usize] = Some(self.w.now_ns),
-            Some(&Op::Loop { to, times }) => return self.repeat(task, to, times),
             Some(Op::Stop) => {
                 self.stopped = true;
                 return Step::Busy;
@@ -117,6 +137,7 @@ impl<'a, C: Class> Sim<'a, C> {
             Some(Op::SetAffinity(set)) => {
                 let allowed = *set & self.scenario.topo.online_set;
                 self.w.tasks[task.index()].allowed = allowed;
+                self.trace.allowed(self.w.now_ns, task, allowed);
                 let stays = allowed.contains(cpu as usize);
                 let target = if stays { cpu } else { allowed.first().map_or(cpu, |c| c as Cpu) };
                 self.next_op(task);
@@ -176,6 +197,7 @@ impl<'a, C: Class> Sim<'a, C> {
         self.w.tasks[task.index()].state = State::Dead;
         self.class.dequeue(&mut self.w, task, Dequeue::Sleep);
         self.class.dead(&mut self.w, task);
+        self.trace.exited(self.w.now_ns, task);
         if let Some(parent) = self.w.tasks[task.index()].parent {
             let p = &mut self.w.tasks[parent.index()];
             p.children -= 1;

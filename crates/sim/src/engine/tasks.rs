@@ -4,11 +4,12 @@ use super::Sim;
 use crate::class::{Class, Enqueue, Select};
 use crate::events::NEVER;
 use crate::topology::Cpu;
+use crate::trace::Trace;
 use crate::world::{Doing, MAX_LOOPS, Phase, State, Task, TaskId};
 use machine::CpuSet;
 use workload::{ProgramId, Spawn};
 
-impl<C: Class> Sim<'_, C> {
+impl<C: Class, T: Trace> Sim<'_, C, T> {
     fn add_task(
         &mut self,
         program: ProgramId,
@@ -30,6 +31,8 @@ impl<C: Class> Sim<'_, C> {
             fetch: 0.0,
         });
         self.events.add_slot();
+        let name = &self.scenario.workload.programs[program.0 as usize].name;
+        self.trace.created(self.w.now_ns, task, name, allowed);
         self.class.fork(&mut self.w, task, parent);
         task
     }
@@ -73,8 +76,8 @@ impl<C: Class> Sim<'_, C> {
             self.w.charge(cpu, self.w.hw.tick_cycles);
         }
         self.wake(task, cpu, None, false);
-        self.proceed(cpu);
-        self.arm(cpu);
+        // What is due on this CPU at once, leaving a polling idle state above all, needs no event of its own.
+        self.cpu_event(cpu);
     }
 
     /// `try_to_wake_up` on `cpu`, by `waker` or by an interrupt.
@@ -92,6 +95,7 @@ impl<C: Class> Sim<'_, C> {
         self.w.tasks[task.index()].state = State::Runnable;
         self.class.enqueue(&mut self.w, task, Enqueue::Wakeup { migrated });
         self.w.counters.wakeups += 1;
+        self.trace.wakeup(self.w.now_ns, task, cpu, target);
         let distance = self.w.topo.distance(cpu, target);
         self.w.counters.wakeups_by_distance[distance as usize] += 1;
         if waker.is_some() {
@@ -107,6 +111,7 @@ impl<C: Class> Sim<'_, C> {
             let distance = self.w.topo.distance(from, target);
             self.w.counters.placements_by_distance[distance as usize] += 1;
             self.w.tasks[task.index()].cpu = target;
+            self.trace.migrate(self.w.now_ns, task, from, target);
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) struct Env<'a> {
 
 /// What a group looks like (`struct sg_lb_stats`).
 #[derive(Debug, Clone, Default)]
-struct Stats {
+pub(super) struct Stats {
     avg_load: u64,
     load: u64,
     weighted_load: u64,
@@ -58,8 +58,15 @@ impl Stats {
 impl Fair {
     /// The busiest group of the domain, and in `env.imbalance` how much load should leave it.
     pub(super) fn find_busiest_group(&mut self, w: &mut World, env: &mut Env) -> Option<usize> {
+        let mut stats = std::mem::take(&mut self.group_stats);
+        self.update_sd_lb_stats(w, env, &mut stats);
+        let busiest = self.pick_busiest(w, env, &mut stats);
+        self.group_stats = stats;
+        busiest
+    }
+
+    fn pick_busiest(&self, w: &World, env: &mut Env, stats: &mut [Stats]) -> Option<usize> {
         let pct = env.domain.imbalance_pct;
-        let mut stats = self.update_sd_lb_stats(w, env);
         let total_load: u64 = stats.iter().map(|s| s.load).sum();
         let total_capacity: u64 = stats.iter().map(|s| s.capacity).sum();
         let local = stats[0].clone();
@@ -104,7 +111,7 @@ impl Fair {
     }
 
     /// `update_sd_lb_stats`, the local group first.
-    fn update_sd_lb_stats(&mut self, w: &mut World, env: &Env) -> Vec<Stats> {
+    fn update_sd_lb_stats(&mut self, w: &mut World, env: &Env, stats: &mut Vec<Stats>) {
         let index = match env.idle {
             CpuIdle::Busy => env.domain.busy_idx,
             CpuIdle::NewlyIdle => 0,
@@ -112,21 +119,15 @@ impl Fair {
         };
         let mut overload = false;
         let mut looked = 0;
-        let stats = env
-            .domain
-            .groups
-            .iter()
-            .enumerate()
-            .map(|(i, group)| {
-                looked += group.cpus.len();
-                self.update_sg_lb_stats(w, env, group, i == 0, index, &mut overload)
-            })
-            .collect();
+        stats.clear();
+        for (i, group) in env.domain.groups.iter().enumerate() {
+            looked += group.cpus.len();
+            stats.push(self.update_sg_lb_stats(w, env, group, i == 0, index, &mut overload));
+        }
         w.charge(env.dst, looked as f64 * w.hw.balance_cycles);
         if env.level + 1 == w.topo.domains[env.dst as usize].len() {
             self.overload = overload;
         }
-        stats
     }
 
     fn update_sg_lb_stats(

@@ -93,7 +93,7 @@ impl Fair {
         rq.weight += entity.weight;
         if matches!(why, Enqueue::Wakeup { .. }) {
             // place_entity: a sleeper gets half a latency of credit (GENTLE_FAIR_SLEEPERS), no more.
-            entity.vruntime = entity.vruntime.max(rq.min_vruntime - credit_ns);
+            entity.vruntime = max_vruntime(entity.vruntime, rq.min_vruntime - credit_ns);
         }
         rq.insert(entity.vruntime, task);
         entity.on_rq = true;
@@ -195,5 +195,22 @@ impl Fair {
         let entity = &mut self.entities[task.index()];
         entity.vruntime = entity.vruntime.wrapping_sub(min_vruntime);
         entity.exec_start_ns = 0;
+    }
+}
+
+/// `max_vruntime`: the later of two virtual runtimes, which may have wrapped: a long sleeper that comes from a queue
+/// far ahead of this one is behind zero here.
+fn max_vruntime(a: u64, b: u64) -> u64 {
+    if (b.wrapping_sub(a) as i64) > 0 { b } else { a }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::max_vruntime;
+
+    #[test]
+    fn a_vruntime_behind_zero_is_early() {
+        assert_eq!(max_vruntime(5u64.wrapping_sub(9), 3), 3);
+        assert_eq!(max_vruntime(7, 3), 7);
     }
 }

@@ -16,6 +16,7 @@ mod wakeup;
 use crate::class::{Class, Dequeue, Enqueue, Select};
 use crate::topology::{Cpu, Topology};
 use crate::world::{NohzKick, Request, TaskId, World};
+use busiest::Stats;
 use entity::Entity;
 use nohz::Nohz;
 use queue::RunQueue;
@@ -62,6 +63,8 @@ pub struct Fair {
     nohz: Nohz,
     /// Whether any CPU of the root domain had more than one task when last looked at (`rd->overload`).
     overload: bool,
+    /// Room for the groups of the domain that is being balanced.
+    group_stats: Vec<Stats>,
 }
 
 impl Fair {
@@ -79,6 +82,7 @@ impl Fair {
             llcs: llcs.collect(),
             nohz: Nohz::new(topo.nr_cpus),
             overload: false,
+            group_stats: Vec::new(),
         }
     }
 }

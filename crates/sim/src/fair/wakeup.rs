@@ -55,7 +55,7 @@ impl Fair {
                 target = self.wake_affine(w, domain, task, wake);
             }
         }
-        let chosen = self.select_idle_sibling(w, task, wake.prev, target);
+        let chosen = self.select_idle_sibling(w, task, wake, target);
         if near && let Some(waker) = wake.waker {
             self.entities[waker.index()].recent_used_cpu = wake.cpu;
         }
@@ -134,7 +134,14 @@ impl Fair {
     }
 
     /// `select_idle_sibling`: an idle CPU that shares the target's cache, else the target.
-    fn select_idle_sibling(&mut self, w: &mut World, task: TaskId, prev: Cpu, target: Cpu) -> Cpu {
+    fn select_idle_sibling(
+        &mut self,
+        w: &mut World,
+        task: TaskId,
+        wake: WakeUp,
+        target: Cpu,
+    ) -> Cpu {
+        let prev = wake.prev;
         if w.idle_cpu(target) {
             return target;
         }
@@ -154,14 +161,20 @@ impl Fair {
         if !w.topo.has_llc_domain[target as usize] {
             return target;
         }
-        self.select_idle_core(w, task, target)
-            .or_else(|| self.select_idle_cpu(w, task, target))
-            .or_else(|| self.select_idle_smt(w, task, target))
+        self.select_idle_core(w, task, wake.cpu, target)
+            .or_else(|| self.select_idle_cpu(w, task, wake.cpu, target))
+            .or_else(|| self.select_idle_smt(w, task, wake.cpu, target))
             .unwrap_or(target)
     }
 
     /// `select_idle_core`: a core with all threads idle, where one is said to exist.
-    fn select_idle_core(&mut self, w: &mut World, task: TaskId, target: Cpu) -> Option<Cpu> {
+    fn select_idle_core(
+        &mut self,
+        w: &mut World,
+        task: TaskId,
+        here: Cpu,
+        target: Cpu,
+    ) -> Option<Cpu> {
         let topo = w.topo;
         let llc = topo.llc_of[target as usize] as usize;
         if topo.smt[target as usize].len() < 2 || !self.llcs[llc].has_idle_cores {
@@ -182,7 +195,7 @@ impl Fair {
                 break;
             }
         }
-        self.charge_scan(w, task, looked);
+        charge_scan(w, here, looked);
         if found.is_none() {
             self.llcs[llc].has_idle_cores = false;
         }
@@ -191,13 +204,19 @@ impl Fair {
 
     /// `select_idle_cpu`: any idle CPU of the LLC, looking no further than the average idle time pays
     /// (`SIS_PROP`).
-    fn select_idle_cpu(&mut self, w: &mut World, task: TaskId, target: Cpu) -> Option<Cpu> {
+    /// Idle time and scan cost are those of the waking CPU `here` (`this_rq`, its `sd_llc`).
+    fn select_idle_cpu(
+        &mut self,
+        w: &mut World,
+        task: TaskId,
+        here: Cpu,
+        target: Cpu,
+    ) -> Option<Cpu> {
         let topo = w.topo;
-        let here = w.tasks[task.index()].cpu;
         let llc = &topo.llcs[topo.llc_of[target as usize] as usize];
-        let level = llc_level(&topo.domains[target as usize])?;
-        let avg_idle = self.queues[target as usize].avg_idle_ns / SCAN_FUZZ;
-        let avg_cost = self.queues[target as usize].domains[level].avg_scan_cost_ns + 1;
+        let level = llc_level(&topo.domains[here as usize])?;
+        let avg_idle = self.queues[here as usize].avg_idle_ns / SCAN_FUZZ;
+        let avg_cost = self.queues[here as usize].domains[level].avg_scan_cost_ns + 1;
         let span_avg = llc.cpus.len() as u64 * avg_idle;
         let limit = if span_avg > 4 * avg_cost { span_avg / avg_cost } else { 4 };
         let mut looked = 0;
@@ -215,9 +234,9 @@ impl Fair {
             }
         }
         let cost_ns = w.hw.ns(looked as f64 * w.hw.scan_cycles);
-        w.charge(here, looked as f64 * w.hw.scan_cycles);
+        charge_scan(w, here, looked);
         if left > 0 {
-            let state = &mut self.queues[target as usize].domains[level];
+            let state = &mut self.queues[here as usize].domains[level];
             let change = (cost_ns as i64 - state.avg_scan_cost_ns as i64) / 8;
             state.avg_scan_cost_ns = state.avg_scan_cost_ns.saturating_add_signed(change);
         }
@@ -225,16 +244,17 @@ impl Fair {
     }
 
     /// `select_idle_smt`: an idle thread of the target's core.
-    fn select_idle_smt(&mut self, w: &mut World, task: TaskId, target: Cpu) -> Option<Cpu> {
+    fn select_idle_smt(
+        &mut self,
+        w: &mut World,
+        task: TaskId,
+        here: Cpu,
+        target: Cpu,
+    ) -> Option<Cpu> {
         let core = &w.topo.smt[target as usize];
         let found = core.iter().copied().find(|&c| w.allowed(task, c) && w.idle_cpu(c));
-        self.charge_scan(w, task, core.len());
+        charge_scan(w, here, core.len());
         found
-    }
-
-    fn charge_scan(&self, w: &mut World, task: TaskId, looked: usize) {
-        let here = w.tasks[task.index()].cpu;
-        w.charge(here, looked as f64 * w.hw.scan_cycles);
     }
 
     /// `__update_idle_core`: a CPU went idle; if its whole core did, the LLC has an idle core.
@@ -247,6 +267,11 @@ impl Fair {
     }
 }
 
+/// The search costs the CPU on which the wake-up happens.
+fn charge_scan(w: &mut World, here: Cpu, looked: usize) {
+    w.charge(here, looked as f64 * w.hw.scan_cycles);
+}
+
 /// The level of `sd_llc`: the highest domain that shares the last-level cache.
 pub(super) fn llc_level(chain: &[SimDomain]) -> Option<usize> {
     chain.iter().rposition(|d| d.flags.contains(SdFlags::SHARE_LLC))
@@ -257,3 +282,6 @@ fn wrapped(cpus: &[Cpu], start: u16) -> impl Iterator<Item = Cpu> {
     let (before, from) = cpus.split_at(start as usize);
     from.iter().chain(before).copied()
 }
+
+#[cfg(test)]
+mod tests;

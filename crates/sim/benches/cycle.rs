@@ -1,0 +1,95 @@
+//! Host time for one simulated run-sleep cycle by machine size, and for one round of `perf bench sched pipe`.
+
+#[path = "../tests/model/machines.rs"]
+mod machines;
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
+use kernel::{Kernel, Version};
+use machine::Machine;
+use sim::Scenario;
+use std::time::{Duration, Instant};
+use workload::sched_pipe::{self, Costs, Params};
+use workload::{Op, Spawn, Spread, Work, Workload};
+
+/// Rounds of the pipe benchmark in one run.
+const ROUNDS: u32 = 20_000;
+/// Cycles in one run, about.
+const CYCLES: f64 = 50_000.0;
+
+/// Tasks that run for 10 us and sleep for 10 us on average, three for every four CPUs: often enough the CPU
+/// of a waking task is taken, and the wake-up searches.
+fn run_sleep(machine: &Machine) -> Workload {
+    let mut w = Workload::default();
+    let cycles_per_us = machine.constants.value("nominal_khz").expect("a clock") / 1e3;
+    let run = Work::fixed(10.0 * cycles_per_us);
+    let sleep = Op::Sleep { mean_ns: 10_000.0, spread: Spread::Exponential };
+    let cycle = w.program("cycle", vec![Op::Compute(run), sleep, Op::Loop { to: 0, times: 0 }]);
+    let stop = w.program("stop", vec![Op::Stop]);
+    let tasks = machine.cpus.len() * 3 / 4;
+    let spawn = |program, first_wake_ns| Spawn {
+        program,
+        affinity: None,
+        first_wake_ns,
+        within_ns: 20_000,
+    };
+    w.spawns.extend((0..tasks).map(|_| spawn(cycle, 0)));
+    w.spawns.push(spawn(stop, (CYCLES / tasks as f64 * 30_000.0) as u64));
+    w
+}
+
+fn scenario(machine: &Machine, workload: Workload) -> Scenario {
+    let kernel = Kernel::new(Version::new(4, 18));
+    Scenario::new(machine, &kernel, workload).expect("a runnable scenario")
+}
+
+/// Measures runs that each do many units of work, as the time of one unit.
+fn per_unit(
+    group: &mut BenchmarkGroup<WallTime>,
+    id: BenchmarkId,
+    scenario: &Scenario,
+    units: impl Fn(&sim::RunResult) -> u64,
+) {
+    group.bench_function(id, |b| {
+        b.iter_custom(|iterations| {
+            let (mut done, mut spent, mut seed) = (0, Duration::ZERO, 0);
+            while done < iterations {
+                let start = Instant::now();
+                let result = scenario.run(seed).expect("a run");
+                spent += start.elapsed();
+                done += units(&result);
+                seed += 1;
+            }
+            spent.mul_f64(iterations as f64 / done as f64)
+        });
+    });
+}
+
+fn cycles(c: &mut Criterion) {
+    let mut group = c.benchmark_group("run_sleep_cycle");
+    group.warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(5));
+    for cpus in [4, 64, 256] {
+        let machine = machines::smt(cpus / 4, 4);
+        let scenario = scenario(&machine, run_sleep(&machine));
+        let id = BenchmarkId::from_parameter(cpus);
+        per_unit(&mut group, id, &scenario, |r| r.counters.wakeups);
+    }
+    group.finish();
+}
+
+fn pipe(c: &mut Criterion) {
+    let mut group = c.benchmark_group("pipe_round_trip");
+    group.warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(5));
+    let machine = machines::power9();
+    let user_cycles = machine.constants.value("pipe_user_cycles").expect("a cost");
+    let params = Params { loops: ROUNDS, loops_run: ROUNDS, cpus: None };
+    let workload = sched_pipe::build(&params, &Costs { user_cycles }).expect("a workload");
+    let scenario = scenario(&machine, workload);
+    per_unit(&mut group, BenchmarkId::from_parameter(machine.cpus.len()), &scenario, |_| {
+        u64::from(ROUNDS)
+    });
+    group.finish();
+}
+
+criterion_group!(benches, cycles, pipe);
+criterion_main!(benches);

@@ -1,0 +1,92 @@
+//! Cases whose result follows from the machine's constants with pencil and paper.
+
+use crate::machines;
+use crate::watch::Watch;
+use crate::workloads::{ebizzy, pipe, scenario};
+use machine::{CpuSet, Machine};
+use workload::{Op, Spawn, Work, Workload};
+
+/// Ticks, the start of threads and the last partial unit take less than this.
+const SMALL: f64 = 2e-3;
+
+fn constant(machine: &Machine, name: &str) -> f64 {
+    machine.constants.value(name).expect("a constant of the machine")
+}
+
+fn metric(machine: &Machine, workload: Workload) -> f64 {
+    scenario(machine, workload).run(1).expect("a run").metrics[0]
+}
+
+fn assert_near(found: f64, expected: f64) {
+    assert!((found / expected - 1.0).abs() < SMALL, "found {found}, expected {expected}");
+}
+
+/// Records per second of one thread that has its small core to itself.
+fn alone(machine: &Machine) -> f64 {
+    let copy = 4096.0 / constant(machine, "copy_bytes_per_cycle");
+    constant(machine, "nominal_khz") * 1e3 / (constant(machine, "ebizzy_record_cycles") + copy)
+}
+
+#[test]
+fn one_thread_alone_gets_the_whole_clock() {
+    let machine = machines::power9();
+    assert_near(metric(&machine, ebizzy(&machine, 1, 1.0, None)), alone(&machine));
+}
+
+#[test]
+fn two_threads_of_a_small_core_get_their_share() {
+    let machine = machines::power9();
+    let expected = 2.0 * constant(&machine, "smt_share_2") * alone(&machine);
+    assert_near(metric(&machine, ebizzy(&machine, 2, 1.0, Some("0,2"))), expected);
+}
+
+#[test]
+fn small_cores_of_a_big_core_do_not_slow_each_other() {
+    let machine = machines::power9();
+    let expected = 2.0 * alone(&machine);
+    assert_near(metric(&machine, ebizzy(&machine, 2, 1.0, Some("0,1"))), expected);
+}
+
+/// On a machine of one CPU a hop is write, read, user code and a switch, and a wake-up where the reader was asleep:
+/// one that was preempted right after its own write is not.
+#[test]
+fn a_pipe_hop_on_one_cpu_is_the_sum_of_its_costs() {
+    let machine = machines::smt(1, 1);
+    let loops = 20_000;
+    let hop_ns = 2.0 * constant(&machine, "pipe_ns")
+        + constant(&machine, "context_switch_ns")
+        + constant(&machine, "pipe_user_cycles") / (constant(&machine, "nominal_khz") / 1e6);
+    let result = scenario(&machine, pipe(&machine, loops, None)).run(1).expect("a run");
+    let wakeups = result.counters.wakeups as f64;
+    assert!(wakeups >= f64::from(loops), "{wakeups} wake-ups");
+    let wakeups_ns = wakeups * constant(&machine, "wakeup_ns");
+    let expected = (2.0 * hop_ns * f64::from(loops) + wakeups_ns) / 1e9;
+    // The fork before the first hop counts as well.
+    let fork = constant(&machine, "fork_ns") / 1e9;
+    assert_near(result.metrics[0], expected + fork);
+}
+
+#[test]
+fn three_endless_tasks_get_equal_thirds() {
+    let machine = machines::power9();
+    let mut w = Workload::default();
+    let spin = w.program("spin", vec![Op::Compute(Work::fixed(1e6)), Op::Loop { to: 0, times: 0 }]);
+    let stop = w.program("stop", vec![Op::Stop]);
+    let spawn = |program, cpu: usize, first_wake_ns| Spawn {
+        program,
+        affinity: Some(CpuSet::single(cpu)),
+        first_wake_ns,
+        within_ns: 0,
+    };
+    w.spawns.extend([spawn(spin, 3, 0), spawn(spin, 3, 0), spawn(spin, 3, 0)]);
+    w.spawns.push(spawn(stop, 0, 1_000_000_000));
+    let mut watch = Watch::new(machine.cpus.len());
+    let result = scenario(&machine, w).run_traced(7, &mut watch).expect("a run");
+    watch.finish(result.end_ns);
+    // sched_latency on 8 CPUs or more, divided by three, and a tick until it is noticed.
+    let slice_ns = 24_000_000 / 3 + 10_000_000;
+    for task in watch.tasks.iter().filter(|t| t.program == "spin") {
+        let off_ns = task.ran_ns.abs_diff(1_000_000_000 / 3);
+        assert!(off_ns <= slice_ns, "a third is off by {off_ns} ns");
+    }
+}

@@ -1,0 +1,109 @@
+//! An observer that keeps its own account of who runs where and notes what cannot be.
+
+use machine::CpuSet;
+use sim::Trace;
+use sim::topology::Cpu;
+use sim::world::TaskId;
+
+/// What is known of one task.
+pub struct Seen {
+    pub program: String,
+    pub allowed: CpuSet,
+    pub exited: bool,
+    pub ran_ns: u64,
+    cpu: Option<Cpu>,
+    since_ns: Option<u64>,
+}
+
+/// The account.
+pub struct Watch {
+    pub tasks: Vec<Seen>,
+    pub wrong: Vec<String>,
+    running: Vec<Option<TaskId>>,
+    last_ns: u64,
+}
+
+impl Watch {
+    pub fn new(nr_cpus: usize) -> Watch {
+        Watch { tasks: Vec::new(), wrong: Vec::new(), running: vec![None; nr_cpus], last_ns: 0 }
+    }
+
+    fn check(&mut self, holds: bool, at_ns: u64, what: impl FnOnce() -> String) {
+        if !holds {
+            self.wrong.push(format!("{at_ns} ns: {}", what()));
+        }
+    }
+
+    fn time(&mut self, at_ns: u64) {
+        self.check(at_ns >= self.last_ns, at_ns, || "time went back".to_string());
+        self.last_ns = at_ns;
+    }
+
+    /// Counts what still runs at the end.
+    pub fn finish(&mut self, end_ns: u64) {
+        for task in &mut self.tasks {
+            task.ran_ns += task.since_ns.take().map_or(0, |since| end_ns - since);
+        }
+    }
+}
+
+impl Trace for Watch {
+    fn created(&mut self, at_ns: u64, task: TaskId, program: &str, allowed: CpuSet) {
+        self.time(at_ns);
+        assert_eq!(task.index(), self.tasks.len());
+        let program = program.to_string();
+        let seen = Seen { program, allowed, exited: false, ran_ns: 0, cpu: None, since_ns: None };
+        self.tasks.push(seen);
+    }
+
+    fn exited(&mut self, at_ns: u64, task: TaskId) {
+        self.time(at_ns);
+        let twice = self.tasks[task.index()].exited;
+        self.check(!twice, at_ns, || format!("{task:?} exits twice"));
+        self.tasks[task.index()].exited = true;
+    }
+
+    fn allowed(&mut self, at_ns: u64, task: TaskId, allowed: CpuSet) {
+        self.time(at_ns);
+        self.tasks[task.index()].allowed = allowed;
+    }
+
+    fn switch(&mut self, at_ns: u64, cpu: Cpu, previous: Option<TaskId>, next: Option<TaskId>) {
+        self.time(at_ns);
+        let there = self.running[cpu as usize];
+        self.check(there == previous, at_ns, || {
+            format!("CPU {cpu} switches from {previous:?}, but {there:?} ran there")
+        });
+        if let Some(task) = previous {
+            let seen = &mut self.tasks[task.index()];
+            seen.ran_ns += seen.since_ns.take().map_or(0, |since| at_ns - since);
+        }
+        self.running[cpu as usize] = next;
+        let Some(task) = next else { return };
+        let seen = &mut self.tasks[task.index()];
+        let (exited, allowed) = (seen.exited, seen.allowed.contains(cpu as usize));
+        let elsewhere = seen.since_ns.replace(at_ns).is_some();
+        let belongs = *seen.cpu.get_or_insert(cpu) == cpu;
+        self.check(!exited, at_ns, || format!("{task:?} runs after its exit"));
+        self.check(allowed, at_ns, || format!("{task:?} may not run on CPU {cpu}"));
+        self.check(!elsewhere, at_ns, || format!("{task:?} runs on two CPUs"));
+        self.check(belongs, at_ns, || format!("{task:?} runs on CPU {cpu} without a move there"));
+    }
+
+    fn wakeup(&mut self, at_ns: u64, task: TaskId, _by: Cpu, target: Cpu) {
+        self.time(at_ns);
+        let awake = self.tasks[task.index()].since_ns.is_some();
+        self.check(!awake, at_ns, || format!("{task:?} is woken while it runs"));
+        let belongs = self.tasks[task.index()].cpu.is_none_or(|c| c == target);
+        self.check(belongs, at_ns, || format!("{task:?} wakes on CPU {target} without a move"));
+    }
+
+    fn migrate(&mut self, at_ns: u64, task: TaskId, from: Cpu, to: Cpu) {
+        self.time(at_ns);
+        let seen = &mut self.tasks[task.index()];
+        let was_there = seen.cpu.replace(to).is_none_or(|c| c == from);
+        let running = seen.since_ns.is_some();
+        self.check(was_there, at_ns, || format!("{task:?} leaves CPU {from}, where it was not"));
+        self.check(!running, at_ns, || format!("{task:?} moves while it runs"));
+    }
+}
