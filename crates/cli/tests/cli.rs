@@ -37,7 +37,7 @@ fn small_experiment(runs: u32) -> String {
     EXPERIMENT
         .replace("runs = 100", &format!("runs = {runs}"))
         .replace("seconds = 10", "seconds = 0.05")
-        .replace("loops_run = 50000", "loops_run = 200")
+        .replace("loops_run = 25000", "loops_run = 200")
 }
 
 /// The catalog's device tree with words `at..` of the first `ibm,thread-groups` replaced.
@@ -138,7 +138,7 @@ fn bad_experiments_write_nothing() {
         ("threads.toml", EXPERIMENT.replacen("threads = 2", "threads = 0", 1), "threads: found 0"),
         (
             "loops.toml",
-            EXPERIMENT.replacen("loops_run = 50000", "loops_run = 0", 1),
+            EXPERIMENT.replacen("loops_run = 25000", "loops_run = 0", 1),
             "loops_run: found 0",
         ),
         (

@@ -16,8 +16,6 @@ pub const CAPACITY_SCALE: u64 = 1024;
 const SMT_GAIN: u64 = 1178;
 /// First release in which each SMT thread counts as a full CPU (`smt_gain` goes).
 const FULL_SMT_CAPACITY_SINCE: Version = Version::new(5, 0);
-/// First release in which every level but NUMA prefers siblings; before, only SMT and the node level do.
-const PREFER_SIBLING_EVERYWHERE_SINCE: Version = Version::new(4, 20);
 /// First release with an imbalance of 117 % instead of 125 % and a busy factor of 16 instead of 32.
 const LOWER_THRESHOLD_SINCE: Version = Version::new(5, 10);
 /// First release in which the group that stood for a removed level takes over the flags of the level below.
@@ -92,7 +90,8 @@ fn init(level: &Level, version: Version, arch: Arch, cpu: usize) -> RawDomain {
             | SdFlags::BALANCE_NEWIDLE
             | SdFlags::BALANCE_EXEC
             | SdFlags::BALANCE_FORK
-            | SdFlags::WAKE_AFFINE,
+            | SdFlags::WAKE_AFFINE
+            | SdFlags::PREFER_SIBLING,
         weight: level.masks[cpu].len() as u32,
         imbalance_pct: threshold,
         cache_nice_tries: 1,
@@ -100,16 +99,13 @@ fn init(level: &Level, version: Version, arch: Arch, cpu: usize) -> RawDomain {
         idle_idx: 0,
     };
     if level.flags.contains(SdFlags::SHARE_CPUCAPACITY) {
-        domain.flags |= SdFlags::PREFER_SIBLING;
         domain.imbalance_pct = 110;
         domain.cache_nice_tries = 0;
         domain.busy_idx = 0;
     } else if level.flags.contains(SdFlags::SHARE_LLC) {
         domain.imbalance_pct = 117;
-        if version >= PREFER_SIBLING_EVERYWHERE_SINCE {
-            domain.flags |= SdFlags::PREFER_SIBLING;
-        }
     } else if let Some(distance) = level.numa_distance {
+        domain.flags -= SdFlags::PREFER_SIBLING;
         domain.flags |= SdFlags::SERIALIZE | SdFlags::OVERLAP;
         domain.cache_nice_tries = 2;
         domain.busy_idx = 3;
@@ -118,7 +114,6 @@ fn init(level: &Level, version: Version, arch: Arch, cpu: usize) -> RawDomain {
             domain.flags -= SdFlags::BALANCE_EXEC | SdFlags::BALANCE_FORK | SdFlags::WAKE_AFFINE;
         }
     } else {
-        domain.flags |= SdFlags::PREFER_SIBLING;
         domain.idle_idx = 1;
     }
     domain

