@@ -86,7 +86,8 @@ fn domains_of_the_study() {
     ]);
     let expected = "CPU0 attaching sched-domain(s):\n domain-0: span=0,2 level=SMT\n  \
                     groups: 0:{ span=0 cap=589 }, 2:{ span=2 cap=589 }\n";
-    assert!(text.starts_with(expected), "{text}");
+    assert!(text.starts_with("4.18 with small-core-smt=on (ppc64_cpu --smt=4) : SMT domain\n~"));
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! The result store: a directory with `runs.parquet`, one row for each value of each run, and `manifest.json`.
 //!
 //! Columns of `runs.parquet`: workload, variant, run, seed, kind (`metric` or `counter`), name, unit, value. The
-//! files hold no time and no path: the same results give the same bytes.
+//! files hold no time and no path: the same results give the same bytes. The manifest carries the SHA-256 of the
+//! runs, which is checked before they are parsed: the Parquet library panics on some damaged files.
 
 use crate::ExperimentError;
 use crate::file::ExperimentFile;
 use crate::results::{MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use bytes::Bytes;
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -15,7 +17,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::record::{Row, RowAccessor};
 use parquet::schema::parser::parse_message_type;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
+use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,6 +44,7 @@ struct Manifest {
     format: u32,
     schedscape: String,
     engine: String,
+    runs_sha256: String,
     experiment: ExperimentFile,
     workloads: Vec<ManifestWorkload>,
 }
@@ -79,12 +82,12 @@ pub fn write(results: &Results, dir: &Path) -> Result<(), ExperimentError> {
     std::fs::create_dir_all(parent).map_err(io)?;
     let temporary =
         tempfile::Builder::new().prefix(".schedscape-").tempdir_in(parent).map_err(io)?;
-    let manifest = serde_json::to_string_pretty(&manifest(results))
+    let runs = runs_file(results)
+        .map_err(|e| broken(dir, RUNS, &e.to_string(), "rows that Parquet can hold"))?;
+    let manifest = serde_json::to_string_pretty(&manifest(results, sha256(&runs)))
         .map_err(|e| broken(dir, MANIFEST, &e.to_string(), "text that JSON can hold"))?;
     std::fs::write(temporary.path().join(MANIFEST), manifest + "\n").map_err(io)?;
-    let runs = File::create(temporary.path().join(RUNS)).map_err(io)?;
-    write_runs(results, runs)
-        .map_err(|e| broken(dir, RUNS, &e.to_string(), "rows that Parquet can hold"))?;
+    std::fs::write(temporary.path().join(RUNS), runs).map_err(io)?;
     std::fs::rename(temporary.keep(), dir).map_err(io)
 }
 
@@ -96,15 +99,19 @@ pub fn read(dir: &Path) -> Result<Results, ExperimentError> {
     check_format(&text, &path)?;
     let manifest: Manifest = serde_json::from_str(&text)
         .map_err(|e| broken(&path, &format!("line {}", e.line()), &e.to_string(), "a manifest"))?;
+    let path = dir.join(RUNS);
+    let runs = std::fs::read(&path)
+        .map_err(|reason| ExperimentError::Io { file: path.display().to_string(), reason })?;
+    let found = sha256(&runs);
+    if found != manifest.runs_sha256 {
+        return Err(broken(&path, "SHA-256", &found, &manifest.runs_sha256));
+    }
     let mut results = Results {
         engine: manifest.engine,
         experiment: manifest.experiment,
         workloads: manifest.workloads.into_iter().map(empty_workload).collect(),
     };
-    let path = dir.join(RUNS);
-    let file = File::open(&path)
-        .map_err(|reason| ExperimentError::Io { file: path.display().to_string(), reason })?;
-    let rows = SerializedFileReader::new(file)
+    let rows = SerializedFileReader::new(Bytes::from(runs))
         .map_err(|e| broken(&path, "footer", &e.to_string(), "a whole Parquet file"))?;
     let rows = rows
         .get_row_iter(None)
@@ -145,11 +152,17 @@ fn check_format(text: &str, path: &Path) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-fn manifest(results: &Results) -> Manifest {
+/// The digest of `bytes` in hexadecimal.
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn manifest(results: &Results, runs_sha256: String) -> Manifest {
     Manifest {
         format: FORMAT,
         schedscape: env!("CARGO_PKG_VERSION").to_string(),
         engine: results.engine.clone(),
+        runs_sha256,
         experiment: results.experiment.clone(),
         workloads: results
             .workloads
@@ -221,13 +234,14 @@ impl Columns {
     }
 }
 
-fn write_runs(results: &Results, file: File) -> Result<(), ParquetError> {
+/// The bytes of `runs.parquet`.
+fn runs_file(results: &Results) -> Result<Vec<u8>, ParquetError> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by("schedscape".to_string())
         .build();
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
     let mut group = writer.next_row_group()?;
     let columns = Columns::of(results);
     write_text(&mut group, &columns.workload)?;
@@ -239,19 +253,18 @@ fn write_runs(results: &Results, file: File) -> Result<(), ParquetError> {
     write_text(&mut group, &columns.unit)?;
     write_column::<DoubleType, _>(&mut group, &columns.value)?;
     group.close()?;
-    writer.close()?;
-    Ok(())
+    writer.into_inner()
 }
 
 fn write_text(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     values: &[ByteArray],
 ) -> Result<(), ParquetError> {
     write_column::<ByteArrayType, _>(group, values)
 }
 
 fn write_column<T, V>(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     values: &[V],
 ) -> Result<(), ParquetError>
 where

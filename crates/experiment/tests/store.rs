@@ -1,0 +1,105 @@
+//! The result store: what is written is read again; what is broken is refused without a panic.
+
+use experiment::results::{MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use experiment::{ExperimentFile, store};
+use proptest::prelude::*;
+use stats::Better;
+use std::path::Path;
+
+const EXPERIMENT: &str = include_str!("../../../experiments/power9-big-core.toml");
+
+/// Results of the shipped experiment's shape with `runs` made-up runs.
+fn results(runs: u32) -> Results {
+    let text = EXPERIMENT.replace("runs = 100", &format!("runs = {runs}"));
+    let experiment = ExperimentFile::parse(&text, "x.toml").expect("a good experiment");
+    let variant = |name: &str| VariantRuns {
+        name: name.to_string(),
+        runs: (0..runs)
+            .map(|run| Run {
+                run,
+                seed: u64::MAX - u64::from(run),
+                metrics: vec![f64::from(run) * 0.1 + 1.0 / 3.0],
+                counters: vec![
+                    ("events".to_string(), u64::from(run) << 40),
+                    ("ipis".to_string(), 0),
+                ],
+            })
+            .collect(),
+    };
+    let workload = |name: &str, variants: &[&str]| WorkloadResults {
+        name: name.to_string(),
+        title: format!("title of {name}"),
+        metrics: vec![MetricInfo { name: "m".into(), unit: "s".into(), better: Better::Lower }],
+        variants: variants.iter().map(|v| variant(v)).collect(),
+    };
+    Results {
+        engine: "sim".to_string(),
+        experiment,
+        workloads: vec![
+            workload("ebizzy", &["vanilla", "big-core"]),
+            workload("sched-pipe", &["vanilla", "big-core", "big-core-v5"]),
+        ],
+    }
+}
+
+fn written(dir: &Path) -> (std::path::PathBuf, Vec<u8>) {
+    let store = dir.join("store");
+    store::write(&results(3), &store).expect("a new store");
+    let runs = std::fs::read(store.join("runs.parquet")).expect("runs");
+    (store, runs)
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (store, _) = written(dir.path());
+    assert_eq!(store::read(&store).expect("a good store"), results(3));
+    let entries: Vec<_> = std::fs::read_dir(dir.path()).expect("the directory").collect();
+    assert_eq!(entries.len(), 1, "no temporary directory is left: {entries:?}");
+}
+
+#[test]
+fn an_existing_directory_is_not_touched() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (store, runs) = written(dir.path());
+    let error = store::write(&results(5), &store).expect_err("it exists").to_string();
+    assert!(error.contains("exists"), "{error}");
+    assert_eq!(std::fs::read(store.join("runs.parquet")).expect("runs"), runs);
+}
+
+#[test]
+fn missing_runs_are_noticed() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut fewer = results(3);
+    fewer.workloads[1].variants[2].runs.pop();
+    store::write(&fewer, &dir.path().join("store")).expect("a new store");
+    let error = store::read(&dir.path().join("store")).expect_err("a run is missing").to_string();
+    assert!(error.contains("big-core-v5") && error.contains("found 2 whole runs"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// Any one byte of the runs changed, or the end cut off: an error, never a panic.
+    #[test]
+    fn broken_runs_never_panic(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let (store, mut runs) = written(dir.path());
+        let at = at.index(runs.len());
+        let same = runs[at] == byte && !cut;
+        runs[at] = byte;
+        if cut {
+            runs.truncate(at);
+        }
+        std::fs::write(store.join("runs.parquet"), &runs).expect("a file");
+        prop_assert_eq!(store::read(&store).is_ok(), same);
+    }
+
+    #[test]
+    fn arbitrary_manifests_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let (store, _) = written(dir.path());
+        std::fs::write(store.join("manifest.json"), &bytes).expect("a file");
+        prop_assert!(store::read(&store).is_err());
+    }
+}
