@@ -81,7 +81,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
         let validation = experiment::validate::validate(&study, &results, &resampling()?);
         text.push_str(&heading(&format!("{name}: {}", study.title)));
         text.push_str(&validation::validation(&study, &validation));
-        text.push_str(&constants::by_mark(&plan.machine));
+        text.push_str(&constants::by_mark(&plan.machine.name, &plan.machine.constants));
         all.extend(validation.cells);
     }
     if args.json { print_json(&all) } else { print(&text) }
@@ -131,7 +131,7 @@ fn tables(results: &Results) -> Result<String, Failure> {
     if let Some(study) = &study {
         out.push_str(&heading("Published beside predicted"));
         out.push_str(&validation::validation(study, &validation_of(results)?));
-        out.push_str(&constants::by_mark(&machine::resolve(&results.experiment.machine)?));
+        out.push_str(&constants::by_mark(&results.experiment.machine, &results.constants));
     }
     Ok(out)
 }

@@ -241,6 +241,36 @@ fn json_holds_machine_domains_results_and_cells() {
 }
 
 #[test]
+fn a_device_tree_runs_with_the_constants_of_a_catalog_machine() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dtb = write(dir.path(), "firmware.dtb", DTB).display().to_string();
+    let bare = small_experiment(2).replacen(
+        "machine = \"power9-big-core\"",
+        &format!("machine = \"{dtb}\""),
+        1,
+    );
+    let file = write(dir.path(), "bare.toml", bare.as_bytes()).display().to_string();
+    assert!(refused(&["run", &file]).contains("constant `ebizzy_record_cycles` is missing"));
+    let with = bare.replacen("seed = 1", "seed = 1\nconstants = \"power9-big-core\"", 1);
+    let file = write(dir.path(), "with.toml", with.as_bytes()).display().to_string();
+    let catalog = write(dir.path(), "catalog.toml", small_experiment(2).as_bytes());
+    let results = |file: &str| stdout(&["run", file]).split("ebizzy with").nth(1).map(String::from);
+    let (tree, catalog) = (results(&file), results(&catalog.display().to_string()));
+    let lines = |text: Option<String>| -> Vec<String> {
+        text.expect("results")
+            .lines()
+            .take_while(|l| !l.contains("Constants"))
+            .map(String::from)
+            .collect()
+    };
+    assert_eq!(
+        lines(tree),
+        lines(catalog),
+        "the same machine from firmware gives the same results"
+    );
+}
+
+#[test]
 fn no_escape_codes_reach_a_file() {
     let text = stdout(&["machine", "list"]) + &stdout(&["mechanisms"]);
     assert!(text.contains("small-core-smt") && !text.contains('\x1b'));

@@ -38,8 +38,13 @@ impl Plan {
             field,
             reason,
         };
-        let machine = machine::resolve(&file.machine)
+        let mut machine = machine::resolve(&file.machine)
             .map_err(|e| refused("machine".to_string(), e.to_string()))?;
+        if let Some(name) = &file.constants {
+            machine.constants = machine::catalog::load(name)
+                .map_err(|e| refused("constants".to_string(), e.to_string()))?
+                .constants;
+        }
         let kernels = file
             .variants
             .iter()
@@ -208,7 +213,12 @@ impl Plan {
                 }),
             }
         }
-        Results { engine: engine.to_string(), experiment: self.file.clone(), workloads }
+        Results {
+            engine: engine.to_string(),
+            experiment: self.file.clone(),
+            constants: self.machine.constants.clone(),
+            workloads,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What an experiment gives: every run of every variant of every workload.
 
 use crate::file::ExperimentFile;
+use machine::Constants;
 use serde::{Deserialize, Serialize};
 use stats::Better;
 
@@ -63,6 +64,8 @@ pub struct Results {
     pub engine: String,
     /// What was asked for.
     pub experiment: ExperimentFile,
+    /// What things cost on the machine.
+    pub constants: Constants,
     /// By workload.
     pub workloads: Vec<WorkloadResults>,
 }

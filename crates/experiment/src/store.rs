@@ -8,6 +8,7 @@ use crate::ExperimentError;
 use crate::file::ExperimentFile;
 use crate::results::{MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use bytes::Bytes;
+use machine::Constants;
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -46,6 +47,7 @@ struct Manifest {
     engine: String,
     runs_sha256: String,
     experiment: ExperimentFile,
+    constants: Constants,
     workloads: Vec<ManifestWorkload>,
 }
 
@@ -91,7 +93,7 @@ pub fn write(results: &Results, dir: &Path) -> Result<(), ExperimentError> {
     std::fs::rename(temporary.keep(), dir).map_err(io)
 }
 
-/// Reads a directory that [`write`] made.
+/// Reads a directory that [`write()`] made.
 pub fn read(dir: &Path) -> Result<Results, ExperimentError> {
     let path = dir.join(MANIFEST);
     let text = std::fs::read_to_string(&path)
@@ -109,6 +111,7 @@ pub fn read(dir: &Path) -> Result<Results, ExperimentError> {
     let mut results = Results {
         engine: manifest.engine,
         experiment: manifest.experiment,
+        constants: manifest.constants,
         workloads: manifest.workloads.into_iter().map(empty_workload).collect(),
     };
     let rows = SerializedFileReader::new(Bytes::from(runs))
@@ -164,6 +167,7 @@ fn manifest(results: &Results, runs_sha256: String) -> Manifest {
         engine: results.engine.clone(),
         runs_sha256,
         experiment: results.experiment.clone(),
+        constants: results.constants.clone(),
         workloads: results
             .workloads
             .iter()

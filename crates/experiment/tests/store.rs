@@ -35,6 +35,7 @@ fn results(runs: u32) -> Results {
     Results {
         engine: "sim".to_string(),
         experiment,
+        constants: machine::catalog::load("power9-big-core").expect("a machine").constants,
         workloads: vec![
             workload("ebizzy", &["vanilla", "big-core"]),
             workload("sched-pipe", &["vanilla", "big-core", "big-core-v5"]),

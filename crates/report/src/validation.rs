@@ -20,8 +20,12 @@ pub fn validation(study: &Study, validation: &Validation) -> String {
         let options = textwrap::Options::new(98).initial_indent("  ").subsequent_indent("  ");
         out.push_str(&format!("{}\n\n", textwrap::fill(&published.note, options)));
     }
+    for missing in &validation.missing {
+        out.push_str(&format!("missing: {missing}\n"));
+    }
     out.push_str(
-        "Changes in percent of the baseline, positive = better; error = predicted - published;\n* = a constant was fitted on this figure.\n\n",
+        "Changes in percent of the baseline, positive = better; error = predicted - published;\n\
+         * = a constant was fitted on this figure.\n\n",
     );
     out
 }
@@ -48,5 +52,50 @@ fn figure(value: f64) -> String {
         v if v >= 1000.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.2}"),
         _ => format!("{value:.3}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stats::Better;
+
+    fn cell() -> Cell {
+        Cell {
+            study: "power9-big-core".into(),
+            table: "sched-pipe".into(),
+            row: "Avg".into(),
+            column: "big-core".into(),
+            unit: "s".into(),
+            better: Better::Lower,
+            published_baseline: 6.00402,
+            published_variant: 5.72414,
+            published_percent: 4.6615,
+            predicted_baseline: 3.7,
+            predicted_variant: 3.6,
+            predicted_percent: 2.7027,
+            predicted_low: 1.0,
+            predicted_high: 4.0,
+            calibrated: true,
+        }
+    }
+
+    #[test]
+    fn cells_and_missing_figures_are_both_shown() {
+        let study = experiment::study::load("power9-big-core").expect("a shipped study");
+        let missing = vec!["ebizzy, mean, big-core".to_string()];
+        let text = validation(&study, &Validation { cells: vec![cell()], missing });
+        assert!(
+            text.contains("sched-pipe (s)\n") && !text.contains("ebizzy (records/s)"),
+            "{text}"
+        );
+        let row = text.lines().find(|l| l.contains("Avg *")).expect("the row");
+        let words: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(
+            words[3..],
+            ["6.004", "5.724", "+4.66", "3.700", "3.600", "+2.70", "+1.00", "..", "+4.00", "-1.96"]
+        );
+        assert!(text.contains("missing: ebizzy, mean, big-core\n"));
+        assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
     }
 }
