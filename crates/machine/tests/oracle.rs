@@ -44,7 +44,7 @@ const SYSFS_FILES: &[&str] = &[
 
 fn is_needed(path: &Path) -> bool {
     let part = |i: usize| path.components().nth(i).and_then(|c| c.as_os_str().to_str());
-    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    let Some(name) = path.file_name().and_then(|n| n.to_str()) else { return false };
     match (part(1), part(2)) {
         (Some("fw"), _) | (_, Some("uname")) => true,
         (_, Some("sys")) => SYSFS_FILES.contains(&name) || name.starts_with("node"),

@@ -184,9 +184,10 @@ impl Fair {
         let mut found = None;
         for cpu in wrapped(&topo.llcs[llc].cpus, topo.llc_position[target as usize]) {
             let core = &topo.smt[cpu as usize];
-            // A core is looked at once, when its first thread in wrapped order comes up.
-            let first = core.iter().copied().find(|&c| c >= target).unwrap_or(core[0]);
-            if cpu != first || !w.allowed(task, cpu) {
+            // A core is looked at once, when its first usable thread in wrapped order comes up.
+            let mut usable = core.iter().copied().filter(|&c| w.allowed(task, c));
+            let first = usable.clone().find(|&c| c >= target).or_else(|| usable.next());
+            if first != Some(cpu) {
                 continue;
             }
             looked += core.len();
@@ -203,8 +204,7 @@ impl Fair {
     }
 
     /// `select_idle_cpu`: any idle CPU of the LLC, looking no further than the average idle time pays
-    /// (`SIS_PROP`).
-    /// Idle time and scan cost are those of the waking CPU `here` (`this_rq`, its `sd_llc`).
+    /// (`SIS_PROP`). Idle time and scan cost are those of the waking CPU `here` (`this_rq`, its `sd_llc`).
     fn select_idle_cpu(
         &mut self,
         w: &mut World,

@@ -129,3 +129,14 @@ fn wake_wide_needs_many_partners_on_both_sides() {
     assert!(wide(64, 8) && wide(8, 64));
     assert!(!wide(63, 8) && !wide(1000, 7));
 }
+
+/// An idle core counts though the task may not use its first thread: with four threads after four and CPUs 0 to 2
+/// taken, thread 4 is forbidden and 5 stands for the second core.
+#[test]
+fn an_idle_core_is_found_through_its_first_usable_thread() {
+    let bound = |w: &mut World, fair: &mut Fair| {
+        w.tasks[0].allowed = "0-3,5-7".parse().unwrap();
+        fair.entities[0].recent_used_cpu = 1;
+    };
+    assert_eq!(choose(adjacent, &[0, 1, 2], bound).0, 5);
+}
