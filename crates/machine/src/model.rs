@@ -25,6 +25,11 @@ pub struct Cpu {
     pub core: u32,
     /// Position among the core's threads, from 0.
     pub thread: u32,
+    /// Cluster of cores, unique over the machine: what the kernel's `cluster_cpus` shows (cores that share an L2 on
+    /// x86, the PPTT's or device tree's cluster on arm64); `None` where the source names none.
+    pub cluster: Option<u32>,
+    /// Die, unique over the machine; the package where the source names none.
+    pub die: u32,
     /// Package (socket, chip) number.
     pub package: u32,
     /// NUMA node number ([`Node::id`]).
@@ -183,6 +188,18 @@ impl Machine {
     pub fn core_cpus(&self, cpu: usize) -> CpuSet {
         let core = self.cpus[cpu].core;
         self.cpus_where(|c| c.core == core)
+    }
+
+    /// CPUs of `cpu`'s cluster, online or not, where there is one.
+    pub fn cluster_cpus(&self, cpu: usize) -> Option<CpuSet> {
+        let cluster = self.cpus[cpu].cluster?;
+        Some(self.cpus_where(|c| c.cluster == Some(cluster)))
+    }
+
+    /// CPUs of `cpu`'s die, online or not.
+    pub fn die_cpus(&self, cpu: usize) -> CpuSet {
+        let die = self.cpus[cpu].die;
+        self.cpus_where(|c| c.die == die)
     }
 
     /// CPUs of `cpu`'s package, online or not.

@@ -29,6 +29,8 @@ impl Shape {
             hw_id: i as u32,
             core: (i / threads) as u32,
             thread: (i % threads) as u32,
+            cluster: None,
+            die: (i / a_node) as u32,
             package: (i / a_node) as u32,
             node: (i / a_node) as u32,
         };

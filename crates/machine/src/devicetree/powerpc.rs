@@ -66,6 +66,8 @@ fn cpus(cores: &[cpus::Core<'_>], nodes: &[u32]) -> Vec<Cpu> {
             hw_id,
             core: number,
             thread,
+            cluster: None,
+            die: package,
             package,
             node,
         }));

@@ -35,10 +35,14 @@ pub(super) fn read(sysfs: &Sysfs<'_>, nodes: &[Node]) -> Result<Cpus, MachineErr
     let node_of = nodes_of(sysfs, nodes, count, &mut unknown)?;
     let packages = packages(sysfs, &siblings, &node_of, &mut unknown)?;
     let hw_ids = hw_ids(sysfs, count, &mut unknown)?;
+    let clusters = groups(sysfs, count, "cluster")?;
+    let dies = groups(sysfs, count, "die")?;
     let cpus = (0..count).map(|cpu| Cpu {
         hw_id: hw_ids[cpu],
         core: cores[cpu].0,
         thread: cores[cpu].1,
+        cluster: clusters[cpu],
+        die: dies[cpu].unwrap_or_else(|| first_of(&packages, cpu)),
         package: packages[cpu],
         node: node_of[cpu],
     });
@@ -153,6 +157,32 @@ fn cores(siblings: &[Option<CpuSet>]) -> Vec<(u32, u32)> {
         }
     }
     cores
+}
+
+/// The lowest CPU of `cpu`'s package, which numbers its die where sysfs names none.
+fn first_of(packages: &[u32], cpu: usize) -> u32 {
+    packages.iter().zip(0..).find(|(p, _)| **p == packages[cpu]).map_or(0, |(_, first)| first)
+}
+
+/// Number of each CPU's `cluster` or `die` (its lowest CPU), where sysfs names one: the file lists the CPU itself
+/// and its id is neither -1 nor 65535, which stand for none.
+fn groups(sysfs: &Sysfs<'_>, count: usize, what: &str) -> Result<Vec<Option<u32>>, MachineError> {
+    (0..count)
+        .map(|cpu| {
+            let dir = format!("{DIR}/cpu{cpu}/topology");
+            let id = sysfs.number::<i64>(&format!("{dir}/{what}_id"))?;
+            if matches!(id, Some(-1 | 0xffff)) {
+                return Ok(None);
+            }
+            let place = format!("{dir}/{what}_cpus_list");
+            let Some(set) = sysfs.cpu_list(&place)? else { return Ok(None) };
+            if !set.contains(cpu) || !set.is_subset(&CpuSet::first_n(count)) {
+                let expected = format!("CPU {cpu} and others below {count}");
+                return Err(sysfs.error(&place, format!("`{set}`"), &expected));
+            }
+            Ok(set.first().map(|first| first as u32))
+        })
+        .collect()
 }
 
 fn nodes_of(

@@ -4,7 +4,15 @@ use proptest::prelude::*;
 
 /// A machine without caches, nodes or groups: CPUs by (core, thread, package, node).
 fn bare(cpus: impl IntoIterator<Item = (u32, u32, u32, u32)>) -> Machine {
-    let cpu = |(i, (core, thread, package, node))| Cpu { hw_id: i, core, thread, package, node };
+    let cpu = |(i, (core, thread, package, node))| Cpu {
+        hw_id: i,
+        core,
+        thread,
+        cluster: None,
+        die: package,
+        package,
+        node,
+    };
     let cpus: Vec<Cpu> = (0..).zip(cpus).map(cpu).collect();
     Machine {
         name: "test".to_string(),

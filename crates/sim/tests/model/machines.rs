@@ -5,7 +5,15 @@ use machine::{Arch, Cpu, CpuSet, IdleState, Machine, Node};
 /// `cores` SMT cores of `threads` threads without thread groups, one node, costs as on the catalog's POWER9.
 pub fn smt(cores: u32, threads: u32) -> Machine {
     let cpus = (0..cores * threads)
-        .map(|c| Cpu { hw_id: c, core: c / threads, thread: c % threads, package: 0, node: 0 })
+        .map(|c| Cpu {
+            hw_id: c,
+            core: c / threads,
+            thread: c % threads,
+            cluster: None,
+            die: 0,
+            package: 0,
+            node: 0,
+        })
         .collect::<Vec<_>>();
     let possible = CpuSet::first_n(cpus.len());
     let state = |name: &str, exit_latency_ns, target_residency_ns| IdleState {
