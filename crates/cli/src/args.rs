@@ -152,13 +152,15 @@ pub struct ShowArgs {
 #[command(after_help = "\
 Examples:
   schedscape domains power9-big-core --kernel 6.12
+  schedscape domains host
+  schedscape domains capture/smt4 --format debugfs
   schedscape domains power9-big-core --kernel 4.18 --mechanism small-core-smt=on --smt 2 --format study")]
 pub struct DomainsArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Kernel release, as 4.18 or 6.12
+    /// Kernel release, as 4.18 or 6.12; for `host` and a capture's step the one recorded there where absent
     #[arg(long, value_name = "VERSION")]
-    pub kernel: kernel::Version,
+    pub kernel: Option<kernel::Version>,
     /// Switch a mechanism (see `schedscape mechanisms`)
     #[arg(long = "mechanism", value_name = "NAME=on|off")]
     pub mechanisms: Vec<String>,

@@ -4,12 +4,15 @@ use crate::Failure;
 use crate::args::{DomainsArgs, DomainsFormat};
 use crate::machines;
 use crate::output::print;
-use kernel::{Domains, Kernel, MECHANISMS};
-use machine::Machine;
+use kernel::{Domains, Kernel, MECHANISMS, MechanismId, Version};
+use machine::{Arch, Machine};
 
 pub fn domains(args: &DomainsArgs) -> Result<(), Failure> {
     let machine = machines::resolve(&args.machine)?;
-    let mut kernel = Kernel::new(args.kernel);
+    let mut kernel = match args.kernel {
+        Some(version) => Kernel::new(version),
+        None => recorded_kernel(&args.machine.machine, machine.arch)?,
+    };
     for switch in &args.mechanisms {
         let (name, on) = parse_switch(switch)?;
         kernel = kernel.with_named(name, on)?;
@@ -18,16 +21,33 @@ pub fn domains(args: &DomainsArgs) -> Result<(), Failure> {
     print(&match args.format {
         DomainsFormat::Log => kernel::log::log(&built, kernel.version),
         DomainsFormat::Debugfs => kernel::debugfs::debugfs(&built, kernel.version),
-        DomainsFormat::Study => study_form(&machine, &built, &title(args)),
+        DomainsFormat::Study => study_form(&machine, &built, &title(args, kernel.version)),
     })
 }
 
+/// The kernel recorded beside `spec`, with the mechanisms off that its configuration lacks: Debian builds arm64
+/// without SCHED_CLUSTER before 7.0, and only AMD's Zen (and Hygon's copy) raises the reclaim distance.
+fn recorded_kernel(spec: &str, arch: Arch) -> Result<Kernel, Failure> {
+    let Some(release) = machine::recorded_release(spec)? else {
+        return Err(format!("{spec}: --kernel: found none, expected a release as 6.12").into());
+    };
+    let mut kernel = Kernel::new(release.parse()?);
+    if let Some(vendor) = machine::recorded_vendor(spec)?
+        && !["AuthenticAMD", "HygonGenuine"].contains(&vendor.as_str())
+    {
+        kernel = kernel.with(MechanismId::ZenReclaimDistance, false);
+    }
+    let debian = release.contains("deb");
+    let lacks_cluster = debian && arch == Arch::Arm64 && kernel.version < Version::new(7, 0);
+    Ok(if lacks_cluster { kernel.with(MechanismId::SchedCluster, false) } else { kernel })
+}
+
 /// `ppc64_cpu --smt=4` where that was asked for, else the online CPUs.
-fn title(args: &DomainsArgs) -> String {
+fn title(args: &DomainsArgs, version: Version) -> String {
     let mechanisms =
         if args.mechanisms.is_empty() { "defaults" } else { &args.mechanisms.join(" ") };
     let smt = args.machine.smt.map_or(String::new(), |smt| format!(" (ppc64_cpu --smt={smt})"));
-    format!("{} with {mechanisms}{smt}", args.kernel)
+    format!("{version} with {mechanisms}{smt}")
 }
 
 /// The big-core study's block, for the first two online CPUs.

@@ -7,6 +7,7 @@ use crate::domain::{Domain, Domains};
 use crate::flags::SdFlags;
 use crate::groups::groups;
 use crate::levels::{Level, levels};
+use crate::mechanism::MechanismId;
 use crate::version::Version;
 use machine::{Arch, CpuSet, Machine};
 
@@ -23,9 +24,10 @@ const GROUP_FLAGS_FOLLOW_SINCE: Version = Version::new(6, 6);
 
 /// Distance above which a NUMA level neither balances fork and exec nor pulls wake-ups
 /// (`RECLAIM_DISTANCE`, from 5.4 on the initial value of `node_reclaim_distance`).
-fn reclaim_distance(arch: Arch) -> u32 {
+fn reclaim_distance(arch: Arch, kernel: &Kernel) -> u32 {
     match arch {
         Arch::Powerpc => 10,
+        Arch::X86 if kernel.has(MechanismId::ZenReclaimDistance) => 32,
         Arch::Arm64 | Arch::X86 => 30,
     }
 }
@@ -53,7 +55,8 @@ pub fn build(machine: &Machine, kernel: &Kernel) -> Result<Domains, KernelError>
     let chains: Chains = (0..machine.cpus.len())
         .map(|cpu| if online.contains(cpu) { chain(&levels, kernel, machine, cpu) } else { vec![] })
         .collect();
-    let capacity: Vec<u64> = chains.iter().map(|c| cpu_capacity(c, kernel.version)).collect();
+    let capacity: Vec<u64> =
+        chains.iter().map(|c| cpu_capacity(c, machine.arch, kernel.version)).collect();
     let mut by_cpu: Vec<Vec<Domain>> = (0..machine.cpus.len())
         .map(|cpu| {
             let full = (0..chains[cpu].len())
@@ -70,7 +73,7 @@ pub fn build(machine: &Machine, kernel: &Kernel) -> Result<Domains, KernelError>
 fn chain(levels: &[Level], kernel: &Kernel, machine: &Machine, cpu: usize) -> Vec<RawDomain> {
     let mut chain: Vec<RawDomain> = Vec::new();
     for level in levels {
-        let domain = init(level, kernel.version, machine.arch, cpu);
+        let domain = init(level, kernel, machine.arch, cpu);
         let spans_all = domain.span == machine.online;
         chain.push(domain);
         if spans_all {
@@ -81,8 +84,8 @@ fn chain(levels: &[Level], kernel: &Kernel, machine: &Machine, cpu: usize) -> Ve
 }
 
 /// What topology turns into behaviour (`sd_init`).
-fn init(level: &Level, version: Version, arch: Arch, cpu: usize) -> RawDomain {
-    let threshold = if version >= LOWER_THRESHOLD_SINCE { 117 } else { 125 };
+fn init(level: &Level, kernel: &Kernel, arch: Arch, cpu: usize) -> RawDomain {
+    let threshold = if kernel.version >= LOWER_THRESHOLD_SINCE { 117 } else { 125 };
     let mut domain = RawDomain {
         name: level.name,
         span: level.masks[cpu],
@@ -110,7 +113,7 @@ fn init(level: &Level, version: Version, arch: Arch, cpu: usize) -> RawDomain {
         domain.cache_nice_tries = 2;
         domain.busy_idx = 3;
         domain.idle_idx = 2;
-        if distance > reclaim_distance(arch) {
+        if distance > reclaim_distance(arch, kernel) {
             domain.flags -= SdFlags::BALANCE_EXEC | SdFlags::BALANCE_FORK | SdFlags::WAKE_AFFINE;
         }
     } else {
@@ -119,12 +122,14 @@ fn init(level: &Level, version: Version, arch: Arch, cpu: usize) -> RawDomain {
     domain
 }
 
-/// Capacity of the CPU whose chain this is (`arch_scale_cpu_capacity` on its lowest level).
-fn cpu_capacity(chain: &[RawDomain], version: Version) -> u64 {
+/// Capacity of the CPU whose chain this is (`arch_scale_cpu_capacity` on its lowest level). arm64 has its own
+/// function in every release, which does not divide by threads.
+fn cpu_capacity(chain: &[RawDomain], arch: Arch, version: Version) -> u64 {
     match chain.first() {
         None => 0,
         Some(smt)
-            if version < FULL_SMT_CAPACITY_SINCE
+            if arch != Arch::Arm64
+                && version < FULL_SMT_CAPACITY_SINCE
                 && smt.flags.contains(SdFlags::SHARE_CPUCAPACITY)
                 && smt.weight > 1 =>
         {

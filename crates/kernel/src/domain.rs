@@ -22,7 +22,7 @@ pub struct Group {
 /// One sched domain of one CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Domain {
-    /// Level name: SMT, CACHE, MC, DIE, PKG, NODE, NUMA.
+    /// Level name: SMT, CLS, CACHE, MC, DIE, PKG, NODE, NUMA.
     pub name: &'static str,
     /// Index among the machine's levels, counted from 0 before any degenerates (`sd->level`).
     pub level: usize,

@@ -18,33 +18,38 @@ bitflags::bitflags! {
         const WAKE_AFFINE = 1 << 4;
         /// CPUs share computing capacity (SMT).
         const SHARE_CPUCAPACITY = 1 << 5;
+        /// CPUs share a cluster of cores: an L2, or what firmware calls a cluster.
+        const CLUSTER = 1 << 6;
         /// CPUs share the last-level cache (`SD_SHARE_PKG_RESOURCES` before 6.9).
-        const SHARE_LLC = 1 << 6;
+        const SHARE_LLC = 1 << 7;
         /// Only one balancer at a time.
-        const SERIALIZE = 1 << 7;
+        const SERIALIZE = 1 << 8;
         /// Prefer to place tasks in a sibling domain.
-        const PREFER_SIBLING = 1 << 8;
-        /// Groups may overlap.
-        const OVERLAP = 1 << 9;
+        const PREFER_SIBLING = 1 << 9;
+        /// Groups may overlap. Kernels from 6.17 on have no such flag, as `NUMA` says the same.
+        const OVERLAP = 1 << 10;
         /// A level of NUMA distance.
-        const NUMA = 1 << 10;
+        const NUMA = 1 << 11;
     }
 }
 
 /// First release that says `SHARE_LLC` for `SHARE_PKG_RESOURCES`.
 const SHARE_LLC_SINCE: Version = Version::new(6, 9);
+/// First release without `SD_OVERLAP`.
+const NO_OVERLAP_SINCE: Version = Version::new(6, 17);
 
 impl SdFlags {
     /// The flags' names in a kernel of `version`, lowest bit first, each followed by a blank, as `flags` in
     /// debugfs shows them.
     pub fn names(self, version: Version) -> String {
+        let shown = if version < NO_OVERLAP_SINCE { self } else { self - SdFlags::OVERLAP };
         let name = |(name, flag): (&str, SdFlags)| match flag {
             SdFlags::SHARE_LLC if version < SHARE_LLC_SINCE => {
                 "SD_SHARE_PKG_RESOURCES ".to_string()
             }
             _ => format!("SD_{name} "),
         };
-        self.iter_names().map(name).collect()
+        shown.iter_names().map(name).collect()
     }
 
     /// Flags that a domain with fewer than two groups cannot use. Before 5.10 the kernel names them one by

@@ -3,8 +3,14 @@
 use crate::KernelError;
 use crate::config::Kernel;
 use crate::flags::SdFlags;
-use crate::{numa, powerpc};
+use crate::version::Version;
+use crate::{arm64, numa, powerpc, x86};
 use machine::{Arch, CpuSet, Machine};
+
+/// First release that calls the top level of a node PKG instead of DIE.
+const PKG_SINCE: Version = Version::new(6, 7);
+/// First release that marks cluster levels with `SD_CLUSTER`.
+const CLUSTER_FLAG_SINCE: Version = Version::new(6, 7);
 
 /// One topology level of a whole machine.
 #[derive(Debug, Clone)]
@@ -19,6 +25,28 @@ pub struct Level {
     pub numa_distance: Option<u32>,
 }
 
+impl Level {
+    /// A level below NUMA, whose domains tile the machine.
+    pub(crate) fn tiling(name: &'static str, flags: SdFlags, masks: Vec<CpuSet>) -> Level {
+        Level { name, flags, masks, numa_distance: None }
+    }
+}
+
+/// The level of a whole node's online CPUs (`cpu_cpu_mask`), DIE or PKG.
+pub(crate) fn node_level(machine: &Machine, version: Version) -> Level {
+    let name = if version >= PKG_SINCE { "PKG" } else { "DIE" };
+    let mask = |cpu| machine.node_cpus(cpu) & machine.online;
+    Level::tiling(name, SdFlags::empty(), (0..machine.cpus.len()).map(mask).collect())
+}
+
+/// Flags of the CLS level (`cpu_cluster_flags`).
+pub(crate) fn cluster_flags(version: Version) -> SdFlags {
+    if version < CLUSTER_FLAG_SINCE {
+        return SdFlags::SHARE_LLC;
+    }
+    SdFlags::CLUSTER | SdFlags::SHARE_LLC
+}
+
 /// The levels of `machine` under `kernel`, and `cpu_smt_mask()` by CPU.
 ///
 /// Fails where CPUs of one level overlap in part, or a level leaves out CPUs of the one below: the kernel warns
@@ -29,12 +57,8 @@ pub fn levels(
 ) -> Result<(Vec<Level>, Vec<CpuSet>), KernelError> {
     let (mut levels, smt_mask) = match machine.arch {
         Arch::Powerpc => powerpc::levels(machine, kernel),
-        other => {
-            return Err(KernelError::Arch {
-                machine: machine.name.clone(),
-                found: format!("{other:?}").to_lowercase(),
-            });
-        }
+        Arch::X86 => x86::levels(machine, kernel),
+        Arch::Arm64 => arm64::levels(machine, kernel),
     };
     levels.extend(numa::levels(machine));
     let mut below: Option<&Level> = None;

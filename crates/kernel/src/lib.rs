@@ -1,5 +1,6 @@
 //! Kernel versions, mechanisms, and the sched domains that a kernel builds from a machine: pure functions.
 
+mod arm64;
 pub mod build;
 pub mod config;
 pub mod debugfs;
@@ -7,11 +8,13 @@ pub mod domain;
 pub mod flags;
 mod groups;
 pub mod levels;
+mod llc;
 pub mod log;
 pub mod mechanism;
 mod numa;
 mod powerpc;
 pub mod version;
+mod x86;
 
 pub use build::build;
 pub use config::Kernel;
@@ -44,14 +47,6 @@ pub enum KernelError {
         found: String,
         /// The names that exist, comma separated.
         known: String,
-    },
-    /// An architecture whose topology levels are not modelled.
-    #[error("domains of machine `{machine}`: found architecture {found}, expected powerpc")]
-    Arch {
-        /// The machine's name.
-        machine: String,
-        /// Its architecture.
-        found: String,
     },
     /// A level whose CPUs do not fit together.
     #[error(

@@ -12,6 +12,10 @@ pub enum MechanismId {
     BigCoreCache,
     /// L2 siblings from `ibm,thread-groups` property 2.
     L2ThreadGroups,
+    /// CLS domain over a cluster of cores.
+    SchedCluster,
+    /// NUMA levels balance fork, exec and wake-ups up to a distance of 32.
+    ZenReclaimDistance,
 }
 
 /// One row of the table.
@@ -53,6 +57,22 @@ pub const MECHANISMS: &[Mechanism] = &[
         what: "powerpc: property 2 of ibm,thread-groups says which threads share the L2",
         since: Version::new(5, 11),
         study: Some("power10-idler-llc"),
+    },
+    Mechanism {
+        id: MechanismId::SchedCluster,
+        name: "sched-cluster",
+        what: "x86, arm64: a CLS domain over the CPUs of a cluster: cores that share an L2 on x86, the \
+               firmware's cluster on arm64 (CONFIG_SCHED_CLUSTER; Debian's arm64 kernels have it from 7.x on)",
+        since: Version::new(5, 16),
+        study: Some("kunpeng920-clusters"),
+    },
+    Mechanism {
+        id: MechanismId::ZenReclaimDistance,
+        name: "zen-reclaim-distance",
+        what: "x86: node_reclaim_distance is 32 instead of 30, as the kernel sets it on AMD Zen and Hygon; \
+               switch it off for other makers' machines (matters at distances 31 and 32 only)",
+        since: Version::new(5, 4),
+        study: None,
     },
 ];
 

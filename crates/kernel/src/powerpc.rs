@@ -2,13 +2,11 @@
 
 use crate::config::Kernel;
 use crate::flags::SdFlags;
-use crate::levels::Level;
+use crate::levels::{Level, node_level};
 use crate::mechanism::MechanismId;
 use crate::version::Version;
 use machine::{Cache, CacheKind, CpuSet, Machine, Origin, ThreadGroupProperty};
 
-/// First release that calls the top level of a node PKG instead of DIE.
-const PKG_SINCE: Version = Version::new(6, 7);
 /// First release in which `cpu_smt_mask()` is the small core too. From 4.20 on, and with the big-core patches,
 /// only the SMT domain is; the search for idle cores goes by the whole core.
 const SMALL_CORE_SMT_MASK_SINCE: Version = Version::new(5, 9);
@@ -18,35 +16,19 @@ const SMALL_CORE_SMT_MASK_SINCE: Version = Version::new(5, 9);
 /// Kernels from 5.10 to 6.7 list a CACHE level on every machine; where no L2 reaches beyond the SMT domain it
 /// degenerates without a trace, so it is left out here.
 pub(crate) fn levels(machine: &Machine, kernel: &Kernel) -> (Vec<Level>, Vec<CpuSet>) {
-    let all = 0..machine.cpus.len();
-    let cores: Vec<CpuSet> = all.clone().map(|c| machine.core_cpus(c)).collect();
+    let cores: Vec<CpuSet> = (0..machine.cpus.len()).map(|c| machine.core_cpus(c)).collect();
     let smt = smt_threads(machine, kernel, &cores);
     let l2 = l2_threads(machine, kernel, &cores);
     let online = |masks: &[CpuSet]| masks.iter().map(|&m| m & machine.online).collect::<Vec<_>>();
 
-    let mut levels = vec![Level {
-        name: "SMT",
-        flags: SdFlags::SHARE_CPUCAPACITY | SdFlags::SHARE_LLC,
-        masks: online(&smt),
-        numa_distance: None,
-    }];
+    let flags = SdFlags::SHARE_CPUCAPACITY | SdFlags::SHARE_LLC;
+    let mut levels = vec![Level::tiling("SMT", flags, online(&smt))];
     let compared = if kernel.has(MechanismId::BigCoreCache) { &smt } else { &cores };
     // The kernel decides once, while it brings up the CPUs at boot, and keeps it through hotplug.
     if (0..machine.cpus.len()).any(|c| l2[c].len() > compared[c].len()) {
-        levels.push(Level {
-            name: "CACHE",
-            flags: SdFlags::SHARE_LLC,
-            masks: online(&l2),
-            numa_distance: None,
-        });
+        levels.push(Level::tiling("CACHE", SdFlags::SHARE_LLC, online(&l2)));
     }
-    let node_cpus: Vec<CpuSet> = all.map(|c| machine.node_cpus(c)).collect();
-    levels.push(Level {
-        name: if kernel.version >= PKG_SINCE { "PKG" } else { "DIE" },
-        flags: SdFlags::empty(),
-        masks: online(&node_cpus),
-        numa_distance: None,
-    });
+    levels.push(node_level(machine, kernel.version));
     let smt_mask = if kernel.version >= SMALL_CORE_SMT_MASK_SINCE { &smt } else { &cores };
     (levels, online(smt_mask))
 }

@@ -2,9 +2,29 @@
 
 mod capture;
 
-use capture::{Step, powerpc_steps};
-use kernel::{debugfs, log};
+use capture::{Step, all_steps};
+use kernel::{Domains, debugfs, log};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// Read once for all tests.
+static STEPS: LazyLock<Option<Vec<Step>>> = LazyLock::new(all_steps);
+
+/// How far a capacity may be from the predicted one: the kernel logs what was left of a CPU at that moment.
+const TOLERANCE: f64 = 0.05;
+
+/// Steps that do not match within [`TOLERANCE`], all for one reason: interrupts and other classes kept CPUs so busy
+/// during boot that less than 95 % of their capacity was left (`scale_rt_capacity`), which topology does not tell.
+/// Everything else matches; groups' capacities lie between what is left of their CPUs as logged and whole CPUs.
+const BUSY_AT_BOOT: &[&str] = &[
+    "x86-6.12-ccx-1s-6.12.tar.gz boot",
+    "x86-7.3-2x4x2-numa.tar.gz boot",
+    "x86-7.3-4x2x2-ring.tar.gz boot",
+    "x86-7.3-ccx-1s.tar.gz boot",
+    "x86-7.3-ccx-2s-numa.tar.gz boot",
+    "x86-7.3-epyc-dies.tar.gz boot",
+    "x86-7.3-memless-node.tar.gz boot",
+];
 
 /// A log by CPU: the last block with domains; and the last root domain line.
 fn last_blocks(log: &str) -> (BTreeMap<usize, Vec<&str>>, &str) {
@@ -43,55 +63,90 @@ fn pieces(line: &str) -> Vec<(&str, Option<f64>)> {
     out
 }
 
-/// Whether the lines are equal but for capacities, which may be 5 % apart; 1024 is not printed.
-fn same_line(predicted: &str, kernel: &str) -> bool {
-    let (a, b) = (pieces(predicted), pieces(kernel));
-    a.len() == b.len()
-        && a.iter().zip(&b).all(|(a, b)| {
-            let (ours, theirs) = (a.1.unwrap_or(1024.0), b.1.unwrap_or(1024.0));
-            a.0 == b.0 && (ours - theirs).abs() <= 0.05 * ours
-        })
+/// Whether the lines are equal but for capacities, which lie between those of `least` and `full`, give or take
+/// [`TOLERANCE`]; 1024 is not printed.
+fn same_line(least: &str, full: &str, kernel: &str) -> bool {
+    let (least, full, kernel) = (pieces(least), pieces(full), pieces(kernel));
+    let fits = |i: usize, kernel: &(&str, Option<f64>)| {
+        let low = least[i].1.unwrap_or(1024.0) * (1.0 - TOLERANCE);
+        let high = full[i].1.unwrap_or(1024.0) * (1.0 + TOLERANCE);
+        full[i].0 == kernel.0 && (low..=high).contains(&kernel.1.unwrap_or(1024.0))
+    };
+    full.len() == kernel.len() && kernel.iter().enumerate().all(|(i, k)| fits(i, k))
 }
 
-fn assert_same_lines(predicted: &[&str], kernel: &[&str], what: &str) {
-    let same = predicted.len() == kernel.len()
-        && predicted.iter().zip(kernel).all(|(p, k)| same_line(p, k));
-    let differing = predicted.iter().zip(kernel).find(|(p, k)| !same_line(p, k));
-    let lines = (predicted.len(), kernel.len());
-    assert!(
-        same,
-        "{what}: first (predicted, kernel) that differ {differing:#?}, of {lines:?} lines"
-    );
-}
-
-fn compare_log(step: &Step) {
-    let kernel = &step.files["attach.log"];
-    let predicted = log::log(&step.predicted, step.version);
-    if step.is_boot {
-        assert_same_lines(
-            &predicted.lines().collect::<Vec<_>>(),
-            &kernel.lines().collect::<Vec<_>>(),
-            &step.what,
-        );
-        return;
+/// Compares the kernel's lines with the predicted ones, which differ in capacities only.
+fn same_lines(least: &[&str], full: &[&str], kernel: &[&str], what: &str) -> Result<(), String> {
+    let mut lines = least.iter().zip(full).zip(kernel);
+    let differing = lines.find(|((least, full), kernel)| !same_line(least, full, kernel));
+    let counts = (full.len(), kernel.len());
+    if differing.is_some() || counts.0 != counts.1 {
+        return Err(format!(
+            "{what}: first ((least, predicted), kernel) that differ {differing:#?}, of {counts:?} lines"
+        ));
     }
-    let (predicted, predicted_root) = last_blocks(&predicted);
+    Ok(())
+}
+
+/// The domains with the capacities that the kernel logs for single CPUs in place of whole ones.
+fn with_logged_capacities(domains: &Domains, kernel: &str) -> Domains {
+    let mut domains = domains.clone();
+    for (text, cap) in kernel.lines().flat_map(pieces) {
+        // "…, 3:{ span=3" of a group of one CPU.
+        let Some((before, span)) = text.split_once(":{ span=") else { continue };
+        if before.ends_with(&format!(" {span}")) {
+            let cpu: usize = span.parse().unwrap();
+            domains.capacity[cpu] = cap.unwrap_or(1024.0) as u64;
+        }
+    }
+    let Domains { by_cpu, capacity, .. } = &mut domains;
+    for group in by_cpu.iter_mut().flatten().flat_map(|d| &mut d.groups) {
+        group.capacity = group.span.iter().map(|c| capacity[c]).sum();
+    }
+    domains
+}
+
+/// Compares the log of a step; capacities may be as small as those of `least`.
+fn compare_log(step: &Step, least: &Domains) -> Result<(), String> {
+    let kernel = &step.files["attach.log"];
+    let full = log::log(&step.predicted, step.version);
+    let least = log::log(least, step.version);
+    if step.is_boot {
+        let lines = |text| str::lines(text).collect::<Vec<_>>();
+        return same_lines(&lines(&least), &lines(&full), &lines(kernel), &step.what);
+    }
+    let (least, _) = last_blocks(&least);
+    let (full, full_root) = last_blocks(&full);
     let (kernel, kernel_root) = last_blocks(kernel);
     assert!(!kernel.is_empty(), "{}: no domains in the log", step.what);
     for (cpu, block) in &kernel {
-        let ours = predicted.get(cpu).map_or(&[][..], |b| &b[..]);
-        assert_same_lines(ours, block, &format!("{}: CPU {cpu}", step.what));
+        let least = least.get(cpu).map_or(&[][..], |b| &b[..]);
+        let full = full.get(cpu).map_or(&[][..], |b| &b[..]);
+        same_lines(least, full, block, &format!("{}: CPU {cpu}", step.what))?;
     }
-    assert_eq!(predicted_root, kernel_root, "{}", step.what);
+    same_lines(&[full_root], &[full_root], &[kernel_root], &step.what)
 }
 
 #[test]
 fn domains_are_what_kernels_log() {
-    let Some(steps) = powerpc_steps() else { return };
+    let Some(steps) = &*STEPS else { return };
     assert!(steps.iter().any(|s| s.is_boot) && steps.iter().any(|s| !s.is_boot));
-    for step in &steps {
-        compare_log(step);
+    let is_exception = |step: &&Step| BUSY_AT_BOOT.contains(&step.what.as_str());
+    let mut wrong: Vec<String> = Vec::new();
+    for step in steps {
+        let strict = compare_log(step, &step.predicted);
+        if !is_exception(&step) {
+            wrong.extend(strict.err());
+            continue;
+        }
+        if strict.is_ok() {
+            wrong.push(format!("{}: matches, so it is no exception", step.what));
+        }
+        let least = with_logged_capacities(&step.predicted, &step.files["attach.log"]);
+        wrong.extend(compare_log(step, &least).err());
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(steps.iter().filter(is_exception).count(), BUSY_AT_BOOT.len());
 }
 
 /// The value of an interval file with one CPU more in the span. A rebuild may see the CPU that is going offline
@@ -108,8 +163,8 @@ fn with_dying_cpu(line: &str) -> Option<String> {
 
 #[test]
 fn domains_are_what_debugfs_shows() {
-    let Some(steps) = powerpc_steps() else { return };
-    for step in &steps {
+    let Some(steps) = &*STEPS else { return };
+    for step in steps {
         let shown = step.files.iter().filter_map(|(path, value)| {
             let path = path.strip_prefix("debug/domains/")?;
             let value = value.strip_suffix('\n').unwrap_or(value);
@@ -120,7 +175,9 @@ fn domains_are_what_debugfs_shows() {
         let mut predicted: Vec<String> = predicted.lines().map(String::from).collect();
         shown.sort();
         predicted.sort();
-        assert!(!shown.is_empty(), "{}: no debugfs", step.what);
+        // A CPU alone has no domains.
+        let alone = step.predicted.cpus.len() == 1;
+        assert_eq!(shown.is_empty(), alone, "{}: debugfs", step.what);
         assert_eq!(predicted.len(), shown.len(), "{}", step.what);
         for (predicted, shown) in predicted.iter().zip(&shown) {
             let dying = !step.is_boot && with_dying_cpu(predicted).as_ref() == Some(shown);

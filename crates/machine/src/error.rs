@@ -14,7 +14,7 @@ pub enum MachineError {
         /// What would do.
         expected: String,
     },
-    /// A flattened device tree whose bytes do not follow the format.
+    /// A flattened device tree or an ACPI table whose bytes do not follow the format.
     #[error("{file}: offset {offset:#x}: found {found}, expected {expected}")]
     Blob {
         /// Name of the file that holds the tree.

@@ -2,6 +2,8 @@
 //! that say what things cost on it. Readers turn firmware tables and sysfs into this model; the catalog
 //! holds named machines as data files.
 
+pub mod acpi;
+mod capture;
 pub mod catalog;
 pub mod constants;
 pub mod cpuset;
@@ -11,6 +13,7 @@ pub mod model;
 mod resolve;
 pub mod sysfs;
 
+pub use capture::{recorded_release, recorded_vendor};
 pub use constants::{Constant, Constants, Mark};
 pub use cpuset::{CpuSet, MAX_CPUS};
 pub use error::MachineError;

@@ -2,14 +2,15 @@
 
 use crate::error::MachineError;
 use crate::model::{Arch, Machine};
-use crate::{catalog, devicetree, sysfs};
+use crate::{acpi, capture, catalog, devicetree, sysfs};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
 /// The machine that `spec` names: `host` (this computer), a name of the catalog, a path to a flattened device
-/// tree, or a path to a directory that holds `sys/devices/system/cpu` and `uname`, which is the output of
-/// `uname -a` there.
+/// tree, a path to a directory that holds `sys/devices/system/cpu` and `uname`, which is the output of
+/// `uname -a` there (with the firmware's tables in `../fw` beside it, if any), or a path to a directory that
+/// holds raw ACPI tables, each named by its signature.
 ///
 /// # Errors
 /// A `spec` that is none of these, and whatever the reader of that form finds wrong.
@@ -22,7 +23,10 @@ pub fn resolve(spec: &str) -> Result<Machine, MachineError> {
     }
     let path = Path::new(spec);
     if path.join("sys/devices/system/cpu").is_dir() {
-        return sysfs::read(path, recorded_arch(path)?);
+        return capture::read(path, recorded_arch(path)?);
+    }
+    if [acpi::MADT, acpi::PPTT].iter().any(|table| path.join(table).exists()) {
+        return acpi::read(path);
     }
     if path.is_file() && is_device_tree(path)? {
         let bytes = fs::read(path).map_err(|e| unreadable(path, &e))?;
@@ -30,15 +34,15 @@ pub fn resolve(spec: &str) -> Result<Machine, MachineError> {
     }
     let found = match (path.is_file(), path.exists()) {
         (true, _) => "a file that is no flattened device tree",
-        (false, true) => "a path without sys/devices/system/cpu below it",
+        (false, true) => "a path without sys/devices/system/cpu or ACPI tables below it",
         (false, false) => "neither a name of the catalog nor a path",
     };
     Err(MachineError::Spec {
         spec: spec.to_string(),
         found: found.to_string(),
         expected: format!(
-            "host, a machine of the catalog ({}), a device tree (*.dtb), or a directory with \
-             sys/devices/system/cpu and uname",
+            "host, a machine of the catalog ({}), a device tree (*.dtb), a directory with \
+             sys/devices/system/cpu and uname, or one with ACPI tables (APIC, PPTT)",
             catalog::names().join(", ")
         ),
     })
@@ -103,8 +107,8 @@ mod tests {
         assert_eq!(
             error,
             "machine `power8`: found neither a name of the catalog nor a path, expected host, a machine of \
-             the catalog (power9-big-core), a device tree (*.dtb), or a directory with \
-             sys/devices/system/cpu and uname"
+             the catalog (power9-big-core), a device tree (*.dtb), a directory with \
+             sys/devices/system/cpu and uname, or one with ACPI tables (APIC, PPTT)"
         );
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name).to_str().unwrap().to_string();

@@ -1,7 +1,7 @@
 //! Machines read from device trees against what real kernels show in sysfs for the same firmware.
 
 use flate2::read::GzDecoder;
-use machine::{Cache, Machine, devicetree, resolve};
+use machine::{Arch, Cache, Machine, devicetree, resolve, sysfs};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -119,7 +119,7 @@ fn device_trees_give_what_kernels_show() {
         let blob = fs::read(&fdt).unwrap();
         let tree = devicetree::read(&blob, &fdt.display().to_string()).unwrap();
         for step in steps(&folder) {
-            let kernel = resolve(step.to_str().unwrap()).unwrap();
+            let kernel = sysfs::read(&step, Arch::Powerpc).unwrap();
             let tree = tree.with_online(kernel.online).unwrap();
             compare(&tree, &kernel, &step.display().to_string());
         }
@@ -132,7 +132,7 @@ fn smt_modes_are_those_of_the_captures() {
     let (_dir, folder) = unpack(&archives[0]);
     let tree = resolve(folder.join("fw/fdt").to_str().unwrap()).unwrap();
     for (step, threads) in [("boot", 8), ("smt4", 4), ("smt2", 2)] {
-        let kernel = resolve(folder.join(step).to_str().unwrap()).unwrap();
+        let kernel = sysfs::read(&folder.join(step), Arch::Powerpc).unwrap();
         let tree = tree.with_smt(threads).unwrap();
         assert_eq!(tree.online, kernel.online, "{step}");
         for cpu in kernel.online.iter() {
@@ -146,7 +146,7 @@ fn smt_modes_are_those_of_the_captures() {
 fn catalog_machine_is_the_captured_one() {
     let Some(archives) = captures("ppc64-6.12-p9-bigcore-groups") else { return };
     let (_dir, folder) = unpack(&archives[0]);
-    let kernel = resolve(folder.join("boot").to_str().unwrap()).unwrap();
+    let kernel = sysfs::read(&folder.join("boot"), Arch::Powerpc).unwrap();
     let mut machine = machine::catalog::load("power9-big-core").unwrap();
     machine.caches.retain(|c| c.origin == machine::Origin::Firmware);
     compare(&machine, &kernel, "power9-big-core");
@@ -180,4 +180,17 @@ fn arm64_device_tree_is_refused_clearly() {
     let (_dir, folder) = unpack(&archives[0]);
     let error = resolve(folder.join("fw/fdt").to_str().unwrap()).unwrap_err().to_string();
     assert!(error.contains("/cpus: found arm64, which is not supported"), "{error}");
+}
+
+/// A step is read with its firmware's tables: the device tree's cores and small cores, this step's CPUs online.
+#[test]
+fn steps_are_read_with_the_firmware_beside_them() {
+    let Some(archives) = captures("ppc64-6.12-p9-bigcore-groups") else { return };
+    let (_dir, folder) = unpack(&archives[0]);
+    let machine = resolve(folder.join("smt4").to_str().unwrap()).unwrap();
+    assert_eq!(machine.online.to_string(), "0-3,8-11");
+    assert_eq!(machine.core_cpus(0).to_string(), "0-7");
+    assert_eq!(machine.small_core_siblings(9).unwrap().to_string(), "9,11");
+    let release = machine::recorded_release(folder.join("smt4").to_str().unwrap()).unwrap();
+    assert!(release.unwrap().starts_with("6.12."));
 }

@@ -1,12 +1,13 @@
-//! Captures of real kernels: firmware, and per step what the kernel made of it.
+//! Captures of real kernels: firmware or sysfs, and per step what the kernel made of it.
 
 use flate2::read::GzDecoder;
-use kernel::{Domains, Kernel, Version};
-use machine::devicetree;
+use kernel::{Domains, Kernel, MechanismId, Version};
+use machine::{Arch, Machine, devicetree, sysfs};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
+use tempfile::TempDir;
 
 const CAPTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/oracle/dev");
 
@@ -22,52 +23,134 @@ pub struct Step {
     pub files: BTreeMap<String, String>,
 }
 
-/// Every step of every powerpc capture; `None` (and a line saying so) where there are no captures at all.
-pub fn powerpc_steps() -> Option<Vec<Step>> {
+/// Every step of every capture; `None` (and a line saying so) where there are no captures at all.
+pub fn all_steps() -> Option<Vec<Step>> {
     let Ok(dir) = fs::read_dir(CAPTURES) else {
         println!("skipped: no ../shared");
         return None;
     };
     let mut names: Vec<String> =
         dir.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.retain(|n| n.starts_with("ppc64-") && n.ends_with(".tar.gz"));
+    names.retain(|n| n.ends_with(".tar.gz"));
     names.sort();
-    assert!(!names.is_empty(), "no powerpc capture in {CAPTURES}");
+    for prefix in ["ppc64-", "x86-", "arm64-"] {
+        assert!(names.iter().any(|n| n.starts_with(prefix)), "no {prefix} capture in {CAPTURES}");
+    }
     Some(names.iter().flat_map(|name| steps(name)).collect())
 }
 
 /// Whether a comparison needs the file at `path` of a step.
 fn is_needed(path: &str) -> bool {
-    matches!(path, "attach.log" | "uname" | "sys/devices/system/cpu/online")
+    matches!(path, "attach.log" | "uname" | "proc/cpuinfo" | "sys/devices/system/cpu/online")
         || path.starts_with("debug/domains/")
 }
 
-fn steps(archive: &str) -> Vec<Step> {
+fn arch(archive: &str) -> Arch {
+    match archive.split('-').next().unwrap() {
+        "ppc64" => Arch::Powerpc,
+        "arm64" => Arch::Arm64,
+        "x86" => Arch::X86,
+        other => panic!("{archive}: found {other}, expected an architecture"),
+    }
+}
+
+/// Whether domains depend on the file or link at `path` of a step's sysfs; all other files of it may be absent.
+fn is_of_machine(path: &str) -> bool {
+    let Some(rest) = path.strip_prefix("sys/devices/system/") else { return false };
+    let parts: Vec<&str> = rest.trim_end_matches('/').split('/').collect();
+    match parts[..] {
+        ["cpu" | "node", name] => matches!(name, "online" | "possible" | "present" | "has_cpu"),
+        ["cpu", _, name] => name.starts_with("node") || name == "physical_id",
+        ["cpu", _, "topology", name] => matches!(
+            name,
+            "core_cpus_list"
+                | "cluster_cpus_list"
+                | "cluster_id"
+                | "die_cpus_list"
+                | "die_id"
+                | "physical_package_id"
+        ),
+        ["cpu", _, "cache", _, name] => matches!(name, "level" | "type" | "shared_cpu_list"),
+        ["node", _, name] => matches!(name, "cpulist" | "distance"),
+        _ => false,
+    }
+}
+
+/// What a comparison needs of one capture.
+struct Capture {
+    fdt: Vec<u8>,
+    /// Holds `boot/sys`, which tells of more CPUs than later steps: offline CPUs have no topology there.
+    dir: TempDir,
+    by_step: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+fn unpack(archive: &str, arch: Arch) -> Capture {
     let file = File::open(Path::new(CAPTURES).join(archive)).unwrap();
-    let mut fdt = Vec::new();
+    let (dir, mut fdt) = (tempfile::tempdir().unwrap(), Vec::new());
     let mut by_step: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for entry in tar::Archive::new(GzDecoder::new(file)).entries().unwrap() {
         let mut entry = entry.unwrap();
         let path = entry.path().unwrap().to_str().unwrap().to_string();
         let mut parts = path.splitn(3, '/').skip(1);
         let (Some(step), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let of_machine = step == "boot" && arch != Arch::Powerpc && is_of_machine(path);
         if (step, path) == ("fw", "fdt") {
             entry.read_to_end(&mut fdt).unwrap();
-        } else if is_needed(path) && entry.header().entry_type().is_file() {
+        } else if !entry.header().entry_type().is_file() {
+            // The link from a CPU's directory to its node's; only the name counts.
+            if of_machine {
+                fs::create_dir_all(dir.path().join(entry.path().unwrap())).unwrap();
+            }
+        } else if of_machine || is_needed(path) {
             let mut text = String::new();
             entry.read_to_string(&mut text).unwrap();
+            if of_machine {
+                let place = dir.path().join(entry.path().unwrap());
+                fs::create_dir_all(place.parent().unwrap()).unwrap();
+                fs::write(place, &text).unwrap();
+            }
             by_step.entry(step.to_string()).or_default().insert(path.to_string(), text);
         }
     }
-    let machine = devicetree::read(&fdt, archive).unwrap();
+    Capture { fdt, dir, by_step }
+}
+
+fn machine(capture: &Capture, archive: &str, arch: Arch) -> Machine {
+    if arch == Arch::Powerpc {
+        return devicetree::read(&capture.fdt, archive).unwrap();
+    }
+    let name = archive.strip_suffix(".tar.gz").unwrap();
+    sysfs::read(&capture.dir.path().join(name).join("boot"), arch).unwrap()
+}
+
+/// The kernel of a step: Debian's configuration, and what the maker of the CPUs decides.
+fn kernel_of(files: &BTreeMap<String, String>, arch: Arch) -> Kernel {
+    let release = files["uname"].split_whitespace().nth(2).unwrap();
+    let kernel = Kernel::new(release.parse().unwrap());
+    match arch {
+        Arch::Powerpc => kernel,
+        Arch::Arm64 if kernel.version <= Version::new(6, 12) => {
+            kernel.with(MechanismId::SchedCluster, false)
+        }
+        Arch::Arm64 => kernel,
+        Arch::X86 => {
+            let zen = files["proc/cpuinfo"].contains("AuthenticAMD");
+            kernel.with(MechanismId::ZenReclaimDistance, zen)
+        }
+    }
+}
+
+fn steps(archive: &str) -> Vec<Step> {
+    let arch = arch(archive);
+    let capture = unpack(archive, arch);
+    let machine = machine(&capture, archive, arch);
     let step = |(step, files): (String, BTreeMap<String, String>)| {
-        let release = files["uname"].split_whitespace().nth(2).unwrap();
-        let version: Version = release.parse().unwrap();
+        let kernel = kernel_of(&files, arch);
         let online = files["sys/devices/system/cpu/online"].parse().unwrap();
         let machine = machine.with_online(online).unwrap();
-        let predicted = kernel::build(&machine, &Kernel::new(version)).unwrap();
+        let predicted = kernel::build(&machine, &kernel).unwrap();
         let what = format!("{archive} {step}");
-        Step { what, is_boot: step == "boot", version, predicted, files }
+        Step { what, is_boot: step == "boot", version: kernel.version, predicted, files }
     };
-    by_step.into_iter().map(step).collect()
+    capture.by_step.into_iter().map(step).collect()
 }

@@ -1,4 +1,4 @@
-//! Hand-built powerpc machines.
+//! Hand-built machines.
 
 use machine::{
     Arch, Cache, CacheKind, Constants, Cpu, CpuSet, Machine, Node, Origin, ThreadGroupProperty,
@@ -18,6 +18,10 @@ pub struct Shape {
     pub l2_groups: usize,
     /// Neighbouring cores of a node that point at one L2 cache node; 0 for no L2 cache nodes.
     pub cores_an_l2: usize,
+    /// Neighbouring cores of a node that form a cluster; 0 for no clusters.
+    pub cores_a_cluster: usize,
+    /// Nodes of a package; 0 counts as 1.
+    pub nodes_a_package: usize,
 }
 
 impl Shape {
@@ -29,9 +33,9 @@ impl Shape {
             hw_id: i as u32,
             core: (i / threads) as u32,
             thread: (i % threads) as u32,
-            cluster: None,
-            die: (i / a_node) as u32,
-            package: (i / a_node) as u32,
+            cluster: self.cluster(i),
+            die: self.package(i),
+            package: self.package(i),
             node: (i / a_node) as u32,
         };
         let node = |(n, distances): (usize, &Vec<u32>)| Node {
@@ -55,6 +59,19 @@ impl Shape {
             constants: Constants::default(),
             unknown: vec![],
         }
+    }
+
+    /// Cluster of CPU `i`: the number of its first CPU.
+    fn cluster(&self, i: usize) -> Option<u32> {
+        let a_node = self.threads_a_core * self.cores_a_node;
+        let within = (i % a_node).checked_div(self.cores_a_cluster * self.threads_a_core)?;
+        let first = i / a_node * a_node + within * self.cores_a_cluster * self.threads_a_core;
+        Some(first as u32)
+    }
+
+    fn package(&self, i: usize) -> u32 {
+        let node = i / (self.threads_a_core * self.cores_a_node);
+        (node / self.nodes_a_package.max(1)) as u32
     }
 
     /// `ways` interleaved groups of every core's threads.
