@@ -5,6 +5,7 @@ use crate::args::{CompareArgs, EngineName, RunArgs, ValidateArgs};
 use crate::domains::study_form;
 use crate::json;
 use crate::output::{heading, print, print_json};
+use experiment::study::Study;
 use experiment::validate::{Cell, Validation};
 use experiment::{ExperimentFile, Plan, Results, SimEngine, store, study};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -44,12 +45,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         store::write(&results, dir)?;
     }
     if args.json {
-        return print_json(&json::run(
-            &plan,
-            &results,
-            &validation_of(&results)?.cells,
-            &resampling()?,
-        )?);
+        return print_json(&json::run(&plan, &results, &cells_of(&results)?, &resampling()?)?);
     }
     print(&(before + &tables(&results)?))
 }
@@ -57,11 +53,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let results = store::read(&args.dir)?;
     if args.json {
-        return print_json(&json::results(
-            &results,
-            &validation_of(&results)?.cells,
-            &resampling()?,
-        ));
+        return print_json(&json::results(&results, &cells_of(&results)?, &resampling()?));
     }
     print(&tables(&results)?)
 }
@@ -78,7 +70,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
         let (source, path) = study::experiment(name)?;
         let plan = Plan::new(ExperimentFile::parse(source, &path)?, &path)?;
         let results = simulate(&plan, args.threads)?;
-        let validation = experiment::validate::validate(&study, &results, &resampling()?);
+        let validation = predicted(&study, &results)?;
         text.push_str(&heading(&format!("{name}: {}", study.title)));
         text.push_str(&validation::validation(&study, &validation));
         text.push_str(&constants::by_mark(&plan.machine.name, &plan.machine.constants));
@@ -87,13 +79,21 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
     if args.json { print_json(&all) } else { print(&text) }
 }
 
-/// Published beside predicted, for the study that the experiment names.
-fn validation_of(results: &Results) -> Result<Validation, Failure> {
-    match &results.experiment.study {
-        None => Ok(Validation::default()),
-        Some(name) => {
-            Ok(experiment::validate::validate(&study::load(name)?, results, &resampling()?))
-        }
+/// The study that the experiment names, if it does.
+fn study_of(results: &Results) -> Result<Option<Study>, Failure> {
+    Ok(results.experiment.study.as_deref().map(study::load).transpose()?)
+}
+
+/// Published beside predicted.
+fn predicted(study: &Study, results: &Results) -> Result<Validation, Failure> {
+    Ok(experiment::validate::validate(study, results, &resampling()?))
+}
+
+/// The cells of the study that the experiment names; none without one.
+fn cells_of(results: &Results) -> Result<Vec<Cell>, Failure> {
+    match study_of(results)? {
+        None => Ok(vec![]),
+        Some(study) => Ok(predicted(&study, results)?.cells),
     }
 }
 
@@ -120,7 +120,7 @@ fn machine_and_domains(plan: &Plan) -> Result<String, Failure> {
 
 /// Everything that follows from stored runs.
 fn tables(results: &Results) -> Result<String, Failure> {
-    let study = results.experiment.study.as_deref().map(study::load).transpose()?;
+    let study = study_of(results)?;
     let mut out = String::new();
     for workload in &results.workloads {
         out.push_str(&heading(&workload.title));
@@ -130,7 +130,7 @@ fn tables(results: &Results) -> Result<String, Failure> {
     }
     if let Some(study) = &study {
         out.push_str(&heading("Published beside predicted"));
-        out.push_str(&validation::validation(study, &validation_of(results)?));
+        out.push_str(&validation::validation(study, &predicted(study, results)?));
         out.push_str(&constants::by_mark(&results.experiment.machine, &results.constants));
     }
     Ok(out)

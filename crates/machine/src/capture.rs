@@ -18,14 +18,7 @@ pub(crate) fn read(dir: &Path, arch: Arch) -> Result<Machine, MachineError> {
     let firmware = dir.join("../fw");
     let from_firmware = match arch {
         Arch::Powerpc if firmware.join("fdt").is_file() => {
-            let path = firmware.join("fdt");
-            let file = path.display().to_string();
-            let bytes = fs::read(&path).map_err(|e| MachineError::File {
-                file: file.clone(),
-                found: e.to_string(),
-                expected: "a device tree that can be read".to_string(),
-            })?;
-            devicetree::read(&bytes, &file)?
+            devicetree::read_file(&firmware.join("fdt"))?
         }
         Arch::Arm64 if seen.online != seen.possible() && firmware.join("acpi/PPTT").is_file() => {
             acpi::read(&firmware.join("acpi"))?
@@ -53,15 +46,14 @@ pub fn recorded_release(spec: &str) -> Result<Option<String>, MachineError> {
     if !path.is_file() {
         return Ok(None);
     }
-    let refuse = |found: String| MachineError::File {
-        file: path.display().to_string(),
-        found,
-        expected: "a kernel release, as `uname -a` prints it".to_string(),
-    };
-    let text = fs::read_to_string(&path).map_err(|e| refuse(e.to_string()))?;
+    let text = fs::read_to_string(&path).map_err(|e| MachineError::unreadable(&path, &e))?;
     match text.split_whitespace().nth(word) {
         Some(release) => Ok(Some(release.to_string())),
-        None => Err(refuse(format!("`{}`", text.trim()))),
+        None => Err(MachineError::File {
+            file: path.display().to_string(),
+            found: format!("`{}`", text.trim()),
+            expected: "a kernel release, as `uname -a` prints it".to_string(),
+        }),
     }
 }
 
@@ -75,11 +67,7 @@ pub fn recorded_vendor(spec: &str) -> Result<Option<String>, MachineError> {
     if !path.is_file() {
         return Ok(None);
     }
-    let text = fs::read_to_string(&path).map_err(|e| MachineError::File {
-        file: path.display().to_string(),
-        found: e.to_string(),
-        expected: "a file that can be read".to_string(),
-    })?;
+    let text = fs::read_to_string(&path).map_err(|e| MachineError::unreadable(&path, &e))?;
     let vendor = text.lines().find_map(|line| line.strip_prefix("vendor_id")?.split_once(':'));
     Ok(vendor.map(|(_, name)| name.trim().to_string()))
 }

@@ -1,5 +1,7 @@
 //! What can be wrong with a machine's description.
 
+use std::path::Path;
+
 /// A machine description that cannot be read. Every message says file, place, what was found there and
 /// what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -86,6 +88,17 @@ pub enum MachineError {
         /// What would do.
         expected: String,
     },
+}
+
+impl MachineError {
+    /// A file that the system would not let us read.
+    pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> MachineError {
+        MachineError::File {
+            file: path.display().to_string(),
+            found: error.to_string(),
+            expected: "a readable file".to_string(),
+        }
+    }
 }
 
 /// A wrong value, before its reader adds file and place.

@@ -29,8 +29,7 @@ pub fn resolve(spec: &str) -> Result<Machine, MachineError> {
         return acpi::read(path);
     }
     if path.is_file() && is_device_tree(path)? {
-        let bytes = fs::read(path).map_err(|e| unreadable(path, &e))?;
-        return devicetree::read(&bytes, spec);
+        return devicetree::read_file(path);
     }
     let found = match (path.is_file(), path.exists()) {
         (true, _) => "a file that is no flattened device tree",
@@ -54,28 +53,20 @@ fn is_device_tree(path: &Path) -> Result<bool, MachineError> {
         return Ok(true);
     }
     let mut start = Vec::new();
-    let file = File::open(path).map_err(|e| unreadable(path, &e))?;
-    file.take(4).read_to_end(&mut start).map_err(|e| unreadable(path, &e))?;
+    let file = File::open(path).map_err(|e| MachineError::unreadable(path, &e))?;
+    file.take(4).read_to_end(&mut start).map_err(|e| MachineError::unreadable(path, &e))?;
     Ok(start == devicetree::fdt::MAGIC.to_be_bytes())
 }
 
 /// Architecture by the file `uname` in `dir`; the machine is the last word of it that names one.
 fn recorded_arch(dir: &Path) -> Result<Arch, MachineError> {
     let path = dir.join("uname");
-    let text = fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
+    let text = fs::read_to_string(&path).map_err(|e| MachineError::unreadable(&path, &e))?;
     text.split_whitespace().rev().find_map(sysfs::arch_named).ok_or_else(|| MachineError::File {
         file: path.display().to_string(),
         found: format!("`{}`", text.trim()),
         expected: "output of `uname -a` on ppc64, ppc64le, aarch64 or x86_64".to_string(),
     })
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> MachineError {
-    MachineError::File {
-        file: path.display().to_string(),
-        found: error.to_string(),
-        expected: "a readable file".to_string(),
-    }
 }
 
 #[cfg(test)]

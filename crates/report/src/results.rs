@@ -60,7 +60,6 @@ fn histogram_text(
     published: Option<&PublishedHistogram>,
 ) -> String {
     let counts = |name: &str| published.and_then(|p| p.counts.get(name)).map(Vec::as_slice);
-
     let Some((first, others)) = histograms.split_first() else { return String::new() };
     if others.is_empty() {
         return format!("{}\n{}", first.0, study_form(unit, &first.1));

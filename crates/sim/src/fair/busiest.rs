@@ -1,6 +1,6 @@
 //! Which group is the busiest, by how much, and which of its queues (`find_busiest_group`, 4.18).
 
-use super::Fair;
+use super::{Fair, NICE_0_WEIGHT};
 use crate::topology::{Cpu, Group, SimDomain};
 use crate::world::World;
 use machine::CpuSet;
@@ -191,7 +191,7 @@ fn calculate_imbalance(
     let above_capacity = if both_overloaded {
         let wanted = busiest.running * 1024;
         match wanted.checked_sub(busiest.capacity) {
-            Some(above) if above > 0 => above * Fair::nice_0() / busiest.capacity,
+            Some(above) if above > 0 => above * NICE_0_WEIGHT / busiest.capacity,
             _ => u64::MAX,
         }
     } else {

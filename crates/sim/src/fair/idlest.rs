@@ -1,6 +1,6 @@
 //! Where a new task goes, and one that execs: down the domains to the idlest CPU (`find_idlest_cpu`, 4.18).
 
-use super::Fair;
+use super::{Fair, NICE_0_WEIGHT};
 use crate::topology::{Cpu, Group, SimDomain};
 use crate::world::{TaskId, World};
 use kernel::SdFlags;
@@ -62,7 +62,7 @@ impl Fair {
         flag: SdFlags,
     ) -> Option<usize> {
         let scale = 100 + (domain.imbalance_pct - 100) / 2;
-        let imbalance = Fair::nice_0() * (domain.imbalance_pct - 100) / 100;
+        let imbalance = NICE_0_WEIGHT * (domain.imbalance_pct - 100) / 100;
         let here = self.look_at_group(w, &domain.groups[0], task);
         let (mut min_runnable, mut min_average) = (u64::MAX, u64::MAX);
         let (mut most_spare, mut spare_group, mut idlest) = (0, None, None);

@@ -1,7 +1,7 @@
 //! Load averages of tasks and queues, and the `cpu_load` history that balancing before 5.3 compares.
 
+use super::Fair;
 use super::queue::LOAD_INDICES;
-use super::{Fair, NICE_0_WEIGHT};
 use crate::pelt::LOAD_AVG_MAX;
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
@@ -197,11 +197,6 @@ impl Fair {
         let own = entity.attached && w.tasks[task.index()].cpu == cpu;
         let without = if own { util.saturating_sub(entity.avg.util_avg) } else { util };
         without.min(w.topo.capacity[cpu as usize])
-    }
-
-    /// Weight that divides loads by the number of nice-0 tasks.
-    pub(super) const fn nice_0() -> u64 {
-        NICE_0_WEIGHT
     }
 }
 
