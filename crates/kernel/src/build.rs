@@ -28,7 +28,7 @@ fn reclaim_distance(arch: Arch, kernel: &Kernel) -> u32 {
     match arch {
         Arch::Powerpc => 10,
         Arch::X86 if kernel.has(MechanismId::ZenReclaimDistance) => 32,
-        Arch::Arm64 | Arch::X86 => 30,
+        Arch::Arm64 | Arch::X86 | Arch::Other => 30,
     }
 }
 

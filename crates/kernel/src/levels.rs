@@ -58,6 +58,7 @@ pub fn levels(
     let (mut levels, smt_mask) = match machine.arch {
         Arch::Powerpc => powerpc::levels(machine, kernel),
         Arch::X86 => x86::levels(machine, kernel),
+        Arch::Other => return Err(KernelError::Arch { machine: machine.name.clone() }),
         Arch::Arm64 => arm64::levels(machine, kernel),
     };
     levels.extend(numa::levels(machine));

@@ -48,6 +48,14 @@ pub enum KernelError {
         /// The names that exist, comma separated.
         known: String,
     },
+    /// A machine of an architecture whose levels are not modelled.
+    #[error(
+        "domains of machine `{machine}`: found another architecture, expected powerpc, arm64 or x86"
+    )]
+    Arch {
+        /// The machine's name.
+        machine: String,
+    },
     /// A level whose CPUs do not fit together.
     #[error(
         "domains of machine `{machine}`: level {level} of CPU {cpu}: found {found}, expected {expected}"

@@ -165,6 +165,7 @@ proptest! {
             kind: CacheKind::Unified,
             size_kib: None,
             line_bytes: None,
+            ways: None,
             cpus: (0..cpus).filter(|&c| cache[c]).collect(),
             origin: Origin::Firmware,
         });

@@ -165,6 +165,7 @@ fn levels_that_do_not_fit_are_refused() {
         kind: CacheKind::Unified,
         size_kib: None,
         line_bytes: None,
+        ways: None,
         cpus: "8,16".parse().unwrap(),
         origin: Origin::Firmware,
     });

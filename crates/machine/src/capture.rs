@@ -23,7 +23,7 @@ pub(crate) fn read(dir: &Path, arch: Arch) -> Result<Machine, MachineError> {
         Arch::Arm64 if seen.online != seen.possible() && firmware.join("acpi/PPTT").is_file() => {
             acpi::read(&firmware.join("acpi"))?
         }
-        Arch::Powerpc | Arch::Arm64 | Arch::X86 => return Ok(seen),
+        _ => return Ok(seen),
     };
     let merged = from_firmware.with_online(seen.online).map_err(|e| MachineError::File {
         file: dir.display().to_string(),

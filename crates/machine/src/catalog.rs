@@ -121,7 +121,7 @@ fn files(name: &str) -> Result<&'static Files, MachineError> {
 }
 
 fn error(file: &str, field: &str, found: impl Into<String>, expected: &str) -> MachineError {
-    MachineError::Catalog {
+    MachineError::Field {
         file: file.to_string(),
         field: field.to_string(),
         found: found.into(),
@@ -189,6 +189,7 @@ fn build(entry: Entry, file: &str, trees: &[(&str, &[u8])]) -> Result<Machine, M
             kind: cache.kind,
             size_kib: Some(cache.size_kib),
             line_bytes: Some(cache.line_bytes),
+            ways: None,
             cpus,
             origin: Origin::Catalog,
         }));

@@ -66,10 +66,10 @@ pub enum MachineError {
         /// What would do.
         expected: String,
     },
-    /// A field of a catalog file.
+    /// A field of a text file (catalog, XML) or of a machine written as a string.
     #[error("{file}: {field}: found {found}, expected {expected}")]
-    Catalog {
-        /// Name of the catalog file.
+    Field {
+        /// Name of the file, or which form of string.
         file: String,
         /// The field, or the line where the file stops being readable.
         field: String,

@@ -18,7 +18,7 @@ pub use constants::{Constant, Constants, Mark};
 pub use cpuset::{CpuSet, MAX_CPUS};
 pub use error::MachineError;
 pub use model::{
-    Arch, Cache, CacheKind, Cpu, IdleState, Machine, Node, Origin, ThreadGroupProperty,
-    ThreadGroups,
+    Arch, Cache, CacheKind, Cppc, Cpu, Firmware, FrequencyPolicy, IdleState, Machine, Node, Origin,
+    OsIds, ThreadGroupProperty, ThreadGroups,
 };
 pub use resolve::resolve;

@@ -12,8 +12,33 @@ pub enum Arch {
     Powerpc,
     /// 64-bit Arm.
     Arm64,
-    /// x86-64.
+    /// x86, 32 or 64 bit.
     X86,
+    /// Any other, or one that the source does not name: such a machine can be shown, but no kernel's domains are
+    /// known for it.
+    Other,
+}
+
+/// Firmware's description of a machine that its kernel boots from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Firmware {
+    /// ACPI tables.
+    Acpi,
+    /// A flattened device tree.
+    DeviceTree,
+}
+
+/// Numbers by which the kernel's topology files call a CPU's core, cluster and die; `None` where the source does not
+/// tell them. Unlike [`Cpu::core`] they need not be unique.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct OsIds {
+    /// `core_id`.
+    pub core: Option<u32>,
+    /// `cluster_id`.
+    pub cluster: Option<u32>,
+    /// `die_id`.
+    pub die: Option<u32>,
 }
 
 /// A logical CPU (hardware thread). Its number is its index in [`Machine::cpus`].
@@ -34,6 +59,10 @@ pub struct Cpu {
     pub package: u32,
     /// NUMA node number ([`Node::id`]).
     pub node: u32,
+    /// Numbers in the kernel's topology files.
+    pub ids: OsIds,
+    /// Capacity at the highest frequency, 1024 for the machine's largest CPU (`cpu_capacity` in sysfs), where known.
+    pub capacity: Option<u32>,
 }
 
 /// What a cache holds.
@@ -69,6 +98,8 @@ pub struct Cache {
     pub size_kib: Option<u32>,
     /// Line size in bytes, where known.
     pub line_bytes: Option<u32>,
+    /// Ways of associativity, where known; 0 is fully associative.
+    pub ways: Option<u32>,
     /// CPUs that share it.
     pub cpus: CpuSet,
     /// Whether a kernel on the machine sees it.
@@ -122,6 +153,45 @@ pub struct IdleState {
     pub target_residency_ns: u64,
 }
 
+/// CPUs that share a clock, and what it can do: a cpufreq policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FrequencyPolicy {
+    /// Its CPUs (`related_cpus`).
+    pub cpus: CpuSet,
+    /// `scaling_driver`, where known.
+    pub driver: Option<String>,
+    /// Lowest frequency in kHz (`cpuinfo_min_freq`).
+    pub min_khz: u64,
+    /// Highest frequency in kHz (`cpuinfo_max_freq`).
+    pub max_khz: u64,
+    /// Frequency that holds under any load, in kHz (`base_frequency`), where known.
+    pub base_khz: Option<u64>,
+    /// Frequencies that can be asked for, in kHz, in the order of `scaling_available_frequencies`; empty where the
+    /// driver has no table.
+    pub available_khz: Vec<u64>,
+}
+
+/// Performance levels of CPUs by ACPI's CPPC, on its abstract scale (`acpi_cppc` in sysfs).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cppc {
+    /// CPUs with these values.
+    pub cpus: CpuSet,
+    /// `highest_perf`.
+    pub highest_perf: u64,
+    /// `nominal_perf`.
+    pub nominal_perf: u64,
+    /// `lowest_nonlinear_perf`.
+    pub lowest_nonlinear_perf: u64,
+    /// `lowest_perf`.
+    pub lowest_perf: u64,
+    /// `reference_perf`, where known.
+    pub reference_perf: Option<u64>,
+    /// `nominal_freq` in MHz, where known and not 0.
+    pub nominal_mhz: Option<u64>,
+    /// `lowest_freq` in MHz, where known and not 0.
+    pub lowest_mhz: Option<u64>,
+}
+
 /// A machine. CPU sets hold possible CPUs; [`Machine::online`] says which of them run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Machine {
@@ -143,6 +213,16 @@ pub struct Machine {
     pub thread_groups: Vec<ThreadGroups>,
     /// Idle states, the shallowest first.
     pub idle_states: Vec<IdleState>,
+    /// cpufreq policies by first CPU; empty where the source has none.
+    pub policies: Vec<FrequencyPolicy>,
+    /// CPPC levels by first CPU; empty where the source has none.
+    pub cppc: Vec<Cppc>,
+    /// The processor's vendor as `/proc/cpuinfo` names it (`vendor_id` on x86), where known.
+    pub vendor: Option<String>,
+    /// `smt/control` in sysfs: `on`, `off`, `forceoff`, `notsupported`, `notimplemented`; where known.
+    pub smt_control: Option<String>,
+    /// What the kernel boots from, where known.
+    pub firmware: Option<Firmware>,
     /// What things cost here.
     pub constants: Constants,
     /// What the machine's source cannot tell, one sentence each.

@@ -128,7 +128,7 @@ fn kernel_of(files: &BTreeMap<String, String>, arch: Arch) -> Kernel {
     let release = files["uname"].split_whitespace().nth(2).unwrap();
     let kernel = Kernel::new(release.parse().unwrap());
     match arch {
-        Arch::Powerpc => kernel,
+        Arch::Powerpc | Arch::Other => kernel,
         Arch::Arm64 if kernel.version <= Version::new(6, 12) => {
             kernel.with(MechanismId::SchedCluster, false)
         }

@@ -1,8 +1,8 @@
 //! Hand-built machines.
 
 use machine::{
-    Arch, Cache, CacheKind, Constants, Cpu, CpuSet, Machine, Node, Origin, ThreadGroupProperty,
-    ThreadGroups,
+    Arch, Cache, CacheKind, Constants, Cpu, CpuSet, Machine, Node, Origin, OsIds,
+    ThreadGroupProperty, ThreadGroups,
 };
 
 /// A machine whose nodes have equal cores; CPUs number threads, then cores, then nodes.
@@ -37,6 +37,8 @@ impl Shape {
             die: self.package(i),
             package: self.package(i),
             node: (i / a_node) as u32,
+            ids: OsIds::default(),
+            capacity: None,
         };
         let node = |(n, distances): (usize, &Vec<u32>)| Node {
             id: n as u32,
@@ -56,6 +58,11 @@ impl Shape {
             nodes: self.distances.iter().enumerate().map(node).collect(),
             thread_groups,
             idle_states: vec![],
+            policies: Vec::new(),
+            cppc: Vec::new(),
+            vendor: None,
+            smt_control: None,
+            firmware: None,
             constants: Constants::default(),
             unknown: vec![],
         }
@@ -92,6 +99,7 @@ impl Shape {
             kind: CacheKind::Unified,
             size_kib: None,
             line_bytes: None,
+            ways: None,
             cpus: (node * a_node + first..(node + 1) * a_node)
                 .take(self.cores_an_l2 * self.threads_a_core)
                 .collect(),

@@ -100,7 +100,15 @@ pub(super) fn caches(
     for ((_, level, kind), (cache, cpus)) in found {
         let cache = &pptt.caches[cache];
         let (size_kib, line_bytes) = (cache.size_kib, cache.line_bytes);
-        caches.push(Cache { level, kind, size_kib, line_bytes, cpus, origin: Origin::Firmware });
+        caches.push(Cache {
+            level,
+            kind,
+            size_kib,
+            line_bytes,
+            ways: None,
+            cpus,
+            origin: Origin::Firmware,
+        });
     }
     sort_caches(&mut caches);
     Ok(caches)

@@ -15,7 +15,7 @@ mod tests;
 use crate::constants::Constants;
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
-use crate::model::{Arch, Cache, Cpu, Machine};
+use crate::model::{Arch, Cache, Cpu, Firmware, Machine, OsIds};
 use header::Table;
 use hierarchy::Place;
 use madt::Madt;
@@ -70,6 +70,11 @@ pub fn read(dir: &Path) -> Result<Machine, MachineError> {
         nodes: nodes.nodes,
         thread_groups: Vec::new(),
         idle_states: Vec::new(),
+        policies: Vec::new(),
+        cppc: Vec::new(),
+        vendor: None,
+        smt_control: None,
+        firmware: Some(Firmware::Acpi),
         constants: Constants::default(),
         unknown,
     })
@@ -153,6 +158,8 @@ fn cpus(madt: &Madt, node_of: &[u32], places: &[Place]) -> Vec<Cpu> {
             die: *dies.entry(place.package).or_insert(number),
             package: place.package,
             node,
+            ids: OsIds::default(),
+            capacity: None,
         });
     }
     cpus

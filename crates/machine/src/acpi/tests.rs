@@ -40,7 +40,17 @@ fn read_tables(tables: &[(&str, Vec<u8>)]) -> Result<Machine, String> {
 fn four_tables_give_a_machine() {
     let machine = read_tables(&tables()).unwrap();
     assert_eq!((machine.arch, machine.cpus.len(), machine.online.len()), (Arch::Arm64, 8, 8));
-    let cpu = Cpu { hw_id: 5, core: 5, thread: 0, cluster: Some(4), die: 4, package: 1, node: 1 };
+    let cpu = Cpu {
+        hw_id: 5,
+        core: 5,
+        thread: 0,
+        cluster: Some(4),
+        die: 4,
+        package: 1,
+        node: 1,
+        ids: OsIds::default(),
+        capacity: None,
+    };
     assert_eq!(machine.cpus[5], cpu);
     assert_eq!(machine.caches.len(), 8 + 8 + 4);
     assert_eq!(machine.caches[16].cpus.to_string(), "0-1");

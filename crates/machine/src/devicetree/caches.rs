@@ -109,7 +109,7 @@ impl Shape {
 
     fn cache(&self, level: u8, cpus: CpuSet) -> Cache {
         let Shape { kind, size_kib, line_bytes } = *self;
-        Cache { level, kind, size_kib, line_bytes, cpus, origin: Origin::Firmware }
+        Cache { level, kind, size_kib, line_bytes, ways: None, cpus, origin: Origin::Firmware }
     }
 }
 

@@ -41,7 +41,7 @@ pub fn read(bytes: &[u8], file: &str) -> Result<Machine, MachineError> {
     match arch(cpus)? {
         Arch::Powerpc => powerpc::machine(&tree, cpus, file),
         Arch::Arm64 => Err(cpus.error("arm64, which is not supported", "powerpc")),
-        Arch::X86 => Err(cpus.error("x86, which is not supported", "powerpc")),
+        Arch::X86 | Arch::Other => Err(cpus.error("another architecture", "powerpc")),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{caches, cpu_nodes, cpus, idle, numa};
 use crate::constants::Constants;
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
-use crate::model::{Arch, Cpu, Machine, ThreadGroups, sort_caches};
+use crate::model::{Arch, Cpu, Firmware, Machine, OsIds, ThreadGroups, sort_caches};
 use std::path::Path;
 
 /// Reads the machine below `cpus_node`, which is `/cpus`.
@@ -53,6 +53,11 @@ pub(super) fn machine(
         nodes: numa.nodes,
         thread_groups: thread_groups(&cores),
         idle_states,
+        policies: Vec::new(),
+        cppc: Vec::new(),
+        vendor: None,
+        smt_control: None,
+        firmware: Some(Firmware::DeviceTree),
         constants: Constants::default(),
         unknown,
     })
@@ -70,6 +75,8 @@ fn cpus(cores: &[cpus::Core<'_>], nodes: &[u32]) -> Vec<Cpu> {
             die: package,
             package,
             node,
+            ids: OsIds::default(),
+            capacity: None,
         }));
     }
     all

@@ -62,7 +62,7 @@ fn cache(sysfs: &Sysfs<'_>, dir: &str, cpu: usize, count: usize) -> Result<Cache
     }
     let line_bytes = sysfs.number(&place("coherency_line_size"))?.filter(|&bytes| bytes != 0);
     let size_kib = size_kib(sysfs, &place("size"))?;
-    Ok(Cache { level, kind, size_kib, line_bytes, cpus, origin: Origin::Firmware })
+    Ok(Cache { level, kind, size_kib, line_bytes, ways: None, cpus, origin: Origin::Firmware })
 }
 
 /// A size as `32K`; 0 counts as unknown.

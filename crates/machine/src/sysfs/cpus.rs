@@ -4,7 +4,7 @@ use super::files::Sysfs;
 use super::nodes;
 use crate::cpuset::{CpuSet, MAX_CPUS};
 use crate::error::MachineError;
-use crate::model::{Cpu, Node};
+use crate::model::{Cpu, Node, OsIds};
 
 pub(super) const DIR: &str = "sys/devices/system/cpu";
 
@@ -45,6 +45,8 @@ pub(super) fn read(sysfs: &Sysfs<'_>, nodes: &[Node]) -> Result<Cpus, MachineErr
         die: dies[cpu].unwrap_or_else(|| first_of(&packages, cpu)),
         package: packages[cpu],
         node: node_of[cpu],
+        ids: OsIds::default(),
+        capacity: None,
     });
     Ok(Cpus { cpus: cpus.collect(), online, unknown })
 }

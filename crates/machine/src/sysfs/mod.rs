@@ -50,6 +50,11 @@ pub fn read(root: &Path, arch: Arch) -> Result<Machine, MachineError> {
         nodes,
         thread_groups: Vec::new(),
         idle_states,
+        policies: Vec::new(),
+        cppc: Vec::new(),
+        vendor: None,
+        smt_control: None,
+        firmware: None,
         constants: Constants::default(),
         unknown,
     })

@@ -1,5 +1,5 @@
 use super::*;
-use machine::{Arch, Constants, Cpu, ThreadGroups};
+use machine::{Arch, Constants, Cpu, OsIds, ThreadGroups};
 use proptest::prelude::*;
 
 /// A machine without caches, nodes or groups: CPUs by (core, thread, package, node).
@@ -12,6 +12,8 @@ fn bare(cpus: impl IntoIterator<Item = (u32, u32, u32, u32)>) -> Machine {
         die: package,
         package,
         node,
+        ids: OsIds::default(),
+        capacity: None,
     };
     let cpus: Vec<Cpu> = (0..).zip(cpus).map(cpu).collect();
     Machine {
@@ -24,6 +26,11 @@ fn bare(cpus: impl IntoIterator<Item = (u32, u32, u32, u32)>) -> Machine {
         nodes: Vec::new(),
         thread_groups: Vec::new(),
         idle_states: Vec::new(),
+        policies: Vec::new(),
+        cppc: Vec::new(),
+        vendor: None,
+        smt_control: None,
+        firmware: None,
         constants: Constants::default(),
         unknown: Vec::new(),
     }
@@ -32,7 +39,7 @@ fn bare(cpus: impl IntoIterator<Item = (u32, u32, u32, u32)>) -> Machine {
 fn cache(level: u8, kind: CacheKind, size_kib: u32, cpus: &str) -> Cache {
     let cpus = cpus.parse().unwrap();
     let origin = Origin::Firmware;
-    Cache { level, kind, size_kib: Some(size_kib), line_bytes: Some(128), cpus, origin }
+    Cache { level, kind, size_kib: Some(size_kib), line_bytes: Some(128), ways: None, cpus, origin }
 }
 
 fn node(id: u32, cpus: &str, distances: &[u32]) -> Node {

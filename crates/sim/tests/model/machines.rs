@@ -1,6 +1,6 @@
 //! Machines built from the model's public fields.
 
-use machine::{Arch, Cpu, CpuSet, IdleState, Machine, Node};
+use machine::{Arch, Cpu, CpuSet, IdleState, Machine, Node, OsIds};
 
 /// `cores` SMT cores of `threads` threads without thread groups, one node, costs as on the catalog's POWER9.
 pub fn smt(cores: u32, threads: u32) -> Machine {
@@ -13,6 +13,8 @@ pub fn smt(cores: u32, threads: u32) -> Machine {
             die: 0,
             package: 0,
             node: 0,
+            ids: OsIds::default(),
+            capacity: None,
         })
         .collect::<Vec<_>>();
     let possible = CpuSet::first_n(cpus.len());
@@ -31,6 +33,11 @@ pub fn smt(cores: u32, threads: u32) -> Machine {
         nodes: vec![Node { id: 0, cpus: possible, memory_kib: None, distances: vec![10] }],
         thread_groups: Vec::new(),
         idle_states: vec![state("snooze", 0, 0), state("stop0_lite", 1_000, 10_000)],
+        policies: Vec::new(),
+        cppc: Vec::new(),
+        vendor: None,
+        smt_control: None,
+        firmware: None,
         constants: power9().constants,
         unknown: Vec::new(),
     }
