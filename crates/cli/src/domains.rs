@@ -5,13 +5,17 @@ use crate::args::{DomainsArgs, DomainsFormat};
 use crate::machines;
 use crate::output::print;
 use kernel::{Domains, Kernel, MECHANISMS, MechanismId, Version};
-use machine::{Arch, Machine};
+use machine::{Arch, Machine, Snapshot};
 
 pub fn domains(args: &DomainsArgs) -> Result<(), Failure> {
-    let machine = machines::resolve(&args.machine)?;
-    let mut kernel = match args.kernel {
-        Some(version) => Kernel::new(version),
-        None => recorded_kernel(&args.machine.machine, machine.arch)?,
+    let Snapshot { machine, release } = machines::resolve_snapshot(&args.machine)?;
+    let mut kernel = match (args.kernel, release) {
+        (Some(version), _) => Kernel::new(version),
+        (None, Some(release)) => recorded_kernel(&release, &machine)?,
+        (None, None) => {
+            let spec = &args.machine.machine;
+            return Err(format!("{spec}: --kernel: found none, expected a release as 6.12").into());
+        }
     };
     for switch in &args.mechanisms {
         let (name, on) = parse_switch(switch)?;
@@ -25,20 +29,18 @@ pub fn domains(args: &DomainsArgs) -> Result<(), Failure> {
     })
 }
 
-/// The kernel recorded beside `spec`, with the mechanisms off that its configuration lacks: Debian builds arm64
+/// The kernel of `release` on `machine`, with the mechanisms off that its configuration lacks: Debian builds arm64
 /// without SCHED_CLUSTER before 7.0, and only AMD's Zen (and Hygon's copy) raises the reclaim distance.
-fn recorded_kernel(spec: &str, arch: Arch) -> Result<Kernel, Failure> {
-    let Some(release) = machine::recorded_release(spec)? else {
-        return Err(format!("{spec}: --kernel: found none, expected a release as 6.12").into());
-    };
+fn recorded_kernel(release: &str, machine: &Machine) -> Result<Kernel, Failure> {
     let mut kernel = Kernel::new(release.parse()?);
-    if let Some(vendor) = machine::recorded_vendor(spec)?
+    if let Some(vendor) = &machine.vendor
         && !["AuthenticAMD", "HygonGenuine"].contains(&vendor.as_str())
     {
         kernel = kernel.with(MechanismId::ZenReclaimDistance, false);
     }
     let debian = release.contains("deb");
-    let lacks_cluster = debian && arch == Arch::Arm64 && kernel.version < Version::new(7, 0);
+    let lacks_cluster =
+        debian && machine.arch == Arch::Arm64 && kernel.version < Version::new(7, 0);
     Ok(if lacks_cluster { kernel.with(MechanismId::SchedCluster, false) } else { kernel })
 }
 

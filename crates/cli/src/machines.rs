@@ -3,18 +3,24 @@
 use crate::Failure;
 use crate::args::{MachineArgs, ShowArgs};
 use crate::output::{print, print_json};
-use machine::{Machine, catalog};
+use machine::{Machine, Snapshot, catalog};
 use report::machine_tree::machine_tree;
 use report::table::table;
 
 /// The machine asked for, with the CPUs online that were asked for.
 pub fn resolve(args: &MachineArgs) -> Result<Machine, Failure> {
-    let machine = machine::resolve(&args.machine)?;
-    Ok(match (args.smt, args.online) {
+    Ok(resolve_snapshot(args)?.machine)
+}
+
+/// As [`resolve`], with the kernel's release where the machine's source records one.
+pub fn resolve_snapshot(args: &MachineArgs) -> Result<Snapshot, Failure> {
+    let Snapshot { machine, release } = machine::resolve_snapshot(&args.machine)?;
+    let machine = match (args.smt, args.online) {
         (Some(smt), _) => machine.with_smt(smt)?,
         (None, Some(online)) => machine.with_online(online)?,
         (None, None) => machine,
-    })
+    };
+    Ok(Snapshot { machine, release })
 }
 
 pub fn show(args: &ShowArgs) -> Result<(), Failure> {

@@ -93,6 +93,30 @@ impl CpuSet {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
 
+    /// Reads the kernel's hexadecimal form (`%*pb`: 32-bit chunks joined by commas, the highest first). Chunks above
+    /// [`MAX_CPUS`] must be 0. Empty text is the empty set.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn from_mask(text: &str) -> Result<CpuSet, ParseCpuMaskError> {
+        let text = text.trim();
+        let error = || ParseCpuMaskError { found: text.to_string() };
+        let mut set = CpuSet::EMPTY;
+        if text.is_empty() {
+            return Ok(set);
+        }
+        for (i, chunk) in text.rsplit(',').enumerate() {
+            let digits = (1..=8).contains(&chunk.len()) && !chunk.starts_with('+');
+            let bits = u32::from_str_radix(chunk, 16).ok().filter(|_| digits).ok_or_else(error)?;
+            match set.words.get_mut(i / 2) {
+                Some(word) => *word |= u64::from(bits) << (32 * (i % 2)),
+                None if bits == 0 => (),
+                None => return Err(error()),
+            }
+        }
+        Ok(set)
+    }
+
     /// The kernel's hexadecimal form for a machine of `nr_cpus` possible CPUs: 32-bit chunks joined by
     /// commas, the highest first and only as wide as `nr_cpus` needs (`ff`, `3,ffffffff`).
     pub fn mask(&self, nr_cpus: usize) -> String {
@@ -209,6 +233,13 @@ pub struct ParseCpuListError {
     found: String,
 }
 
+/// Why a CPU mask was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("found `{found}`, expected a CPU mask such as ff,ffffffff with CPUs below {MAX_CPUS}")]
+pub struct ParseCpuMaskError {
+    found: String,
+}
+
 impl FromStr for CpuSet {
     type Err = ParseCpuListError;
 
@@ -296,6 +327,11 @@ mod tests {
         for bad in ["3-1", "1024", "a", "1,,2", "-1", "0-7:0/4", "0-7:5/4", "+1"] {
             assert!(bad.parse::<CpuSet>().is_err(), "{bad}");
         }
+        assert_eq!(CpuSet::from_mask("1,000000f0").unwrap().to_string(), "4-7,32");
+        for bad in ["x", "1,", "123456789", "+1", "-1"] {
+            assert!(CpuSet::from_mask(bad).is_err(), "{bad}");
+        }
+        assert!(CpuSet::from_mask(&format!("1{}", ",00000000".repeat(MAX_CPUS / 32))).is_err());
     }
 
     proptest! {
@@ -309,8 +345,19 @@ mod tests {
         }
 
         #[test]
+        fn mask_form_round_trips(
+            cpus in prop::collection::vec(0usize..MAX_CPUS, 0..64),
+            width in 1usize..=MAX_CPUS,
+        ) {
+            let set: CpuSet = cpus.iter().copied().filter(|&c| c < width).collect();
+            prop_assert_eq!(CpuSet::from_mask(&set.mask(width)).unwrap(), set);
+            prop_assert_eq!(CpuSet::from_mask(&format!("00000000,{}", set.mask(MAX_CPUS))).unwrap(), set);
+        }
+
+        #[test]
         fn parser_never_panics(text in ".{0,40}") {
             let _ = text.parse::<CpuSet>();
+            let _ = CpuSet::from_mask(&text);
         }
     }
 }

@@ -3,17 +3,17 @@
 //! holds named machines as data files.
 
 pub mod acpi;
-mod capture;
 pub mod catalog;
 pub mod constants;
 pub mod cpuset;
 pub mod devicetree;
 pub mod error;
+mod files;
 pub mod model;
 mod resolve;
+pub mod snapshot;
 pub mod sysfs;
 
-pub use capture::{recorded_release, recorded_vendor};
 pub use constants::{Constant, Constants, Mark};
 pub use cpuset::{CpuSet, MAX_CPUS};
 pub use error::MachineError;
@@ -21,4 +21,5 @@ pub use model::{
     Arch, Cache, CacheKind, Cppc, Cpu, Firmware, FrequencyPolicy, IdleState, Machine, Node, Origin,
     OsIds, ThreadGroupProperty, ThreadGroups,
 };
-pub use resolve::resolve;
+pub use resolve::{resolve, resolve_snapshot};
+pub use snapshot::Snapshot;

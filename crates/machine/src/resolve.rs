@@ -1,77 +1,104 @@
 //! From what a user writes to a machine.
 
 use crate::error::MachineError;
-use crate::model::{Arch, Machine};
-use crate::{acpi, capture, catalog, devicetree, sysfs};
-use std::fs::{self, File};
-use std::io::Read;
+use crate::model::Machine;
+use crate::snapshot::{self, Snapshot};
+use crate::{acpi, catalog, devicetree, files};
+use std::fs;
 use std::path::Path;
 
-/// The machine that `spec` names: `host` (this computer), a name of the catalog, a path to a flattened device
-/// tree, a path to a directory that holds `sys/devices/system/cpu` and `uname`, which is the output of
-/// `uname -a` there (with the firmware's tables in `../fw` beside it, if any), or a path to a directory that
-/// holds raw ACPI tables, each named by its signature.
+/// The machine that `spec` names:
+/// * `host`: this computer;
+/// * a name of the catalog;
+/// * a directory with a copy of `/sys/devices/system/{cpu,node}` and what belongs to it ([`snapshot::read_directory`]);
+/// * a tar archive of such a directory, plain or packed with gzip or bzip2; `ARCHIVE:STEP` where it holds several;
+/// * a listing of `/sys/devices/system` ([`snapshot::read_listing`]);
+/// * a flattened device tree;
+/// * a directory with raw ACPI tables, each named by its signature ([`acpi::read`]).
 ///
 /// # Errors
 /// A `spec` that is none of these, and whatever the reader of that form finds wrong.
 pub fn resolve(spec: &str) -> Result<Machine, MachineError> {
+    Ok(resolve_snapshot(spec)?.machine)
+}
+
+/// As [`resolve`], with the kernel's release where `spec` records one.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn resolve_snapshot(spec: &str) -> Result<Snapshot, MachineError> {
+    let alone = |machine| Snapshot { machine, release: None };
     if spec == "host" {
-        return sysfs::read(Path::new("/"), sysfs::host_arch()?);
+        return snapshot::read_host();
     }
     if catalog::names().contains(&spec) {
-        return catalog::load(spec);
+        return catalog::load(spec).map(alone);
     }
     let path = Path::new(spec);
-    if path.join("sys/devices/system/cpu").is_dir() {
-        return capture::read(path, recorded_arch(path)?);
+    if path.is_dir() {
+        return directory(path);
     }
-    if [acpi::MADT, acpi::PPTT].iter().any(|table| path.join(table).exists()) {
-        return acpi::read(path);
+    if path.is_file() {
+        return file(path, None);
     }
-    if path.is_file() && is_device_tree(path)? {
-        return devicetree::read_file(path);
+    match spec.rsplit_once(':') {
+        Some((archive, step)) if Path::new(archive).is_file() => {
+            file(Path::new(archive), Some(step))
+        }
+        _ => Err(unknown(spec, "neither a name of the catalog nor a path")),
     }
-    let found = match (path.is_file(), path.exists()) {
-        (true, _) => "a file that is no flattened device tree",
-        (false, true) => "a path without sys/devices/system/cpu or ACPI tables below it",
-        (false, false) => "neither a name of the catalog nor a path",
-    };
-    Err(MachineError::Spec {
+}
+
+fn directory(path: &Path) -> Result<Snapshot, MachineError> {
+    if !path.join(snapshot::CPUS).is_dir()
+        && [acpi::MADT, acpi::PPTT].iter().any(|table| path.join(table).exists())
+    {
+        return acpi::read(path).map(|machine| Snapshot { machine, release: None });
+    }
+    snapshot::read_directory(path)
+}
+
+/// The machine in a file, whose form its first bytes tell; `step` is the one meant where an archive holds several.
+fn file(path: &Path, step: Option<&str>) -> Result<Snapshot, MachineError> {
+    let name = path.display().to_string();
+    let bytes = fs::read(path).map_err(|e| MachineError::unreadable(path, &e))?;
+    if is_archive(&bytes) {
+        return snapshot::read_archive(&bytes, &name, step);
+    }
+    let called = |end: &str| path.extension().is_some_and(|e| e == end);
+    if bytes.starts_with(&devicetree::fdt::MAGIC.to_be_bytes()) || called("dtb") {
+        let machine = devicetree::read(&bytes, &name)?;
+        return Ok(Snapshot { machine, release: None });
+    }
+    match std::str::from_utf8(&bytes) {
+        Ok(text) if files::is_listing(text) => snapshot::read_listing(text, &name),
+        _ => Err(unknown(&name, "a file of no known form")),
+    }
+}
+
+/// Whether `bytes` begin as gzip, bzip2 or tar files do.
+fn is_archive(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
+        || bytes.starts_with(b"BZh")
+        || bytes.get(257..262) == Some(b"ustar")
+}
+
+fn unknown(spec: &str, found: &str) -> MachineError {
+    MachineError::Spec {
         spec: spec.to_string(),
         found: found.to_string(),
         expected: format!(
-            "host, a machine of the catalog ({}), a device tree (*.dtb), a directory with \
-             sys/devices/system/cpu and uname, or one with ACPI tables (APIC, PPTT)",
+            "host, a machine of the catalog ({}), a directory, archive or listing of /sys/devices/system, a device \
+             tree (*.dtb), or a directory with ACPI tables (APIC, PPTT)",
             catalog::names().join(", ")
         ),
-    })
-}
-
-/// Whether the file is called `*.dtb` or starts as device trees do.
-fn is_device_tree(path: &Path) -> Result<bool, MachineError> {
-    if path.extension().is_some_and(|e| e == "dtb") {
-        return Ok(true);
     }
-    let mut start = Vec::new();
-    let file = File::open(path).map_err(|e| MachineError::unreadable(path, &e))?;
-    file.take(4).read_to_end(&mut start).map_err(|e| MachineError::unreadable(path, &e))?;
-    Ok(start == devicetree::fdt::MAGIC.to_be_bytes())
-}
-
-/// Architecture by the file `uname` in `dir`; the machine is the last word of it that names one.
-fn recorded_arch(dir: &Path) -> Result<Arch, MachineError> {
-    let path = dir.join("uname");
-    let text = fs::read_to_string(&path).map_err(|e| MachineError::unreadable(&path, &e))?;
-    text.split_whitespace().rev().find_map(sysfs::arch_named).ok_or_else(|| MachineError::File {
-        file: path.display().to_string(),
-        found: format!("`{}`", text.trim()),
-        expected: "output of `uname -a` on ppc64, ppc64le, aarch64 or x86_64".to_string(),
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Arch;
     use crate::devicetree::testing::{core, machine};
 
     #[test]
@@ -98,23 +125,25 @@ mod tests {
         assert_eq!(
             error,
             "machine `power8`: found neither a name of the catalog nor a path, expected host, a machine of \
-             the catalog (power9-big-core), a device tree (*.dtb), a directory with \
-             sys/devices/system/cpu and uname, or one with ACPI tables (APIC, PPTT)"
+             the catalog (power9-big-core), a directory, archive or listing of /sys/devices/system, a device tree \
+             (*.dtb), or a directory with ACPI tables (APIC, PPTT)"
         );
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name).to_str().unwrap().to_string();
         let fail = |spec: &str| resolve(spec).unwrap_err().to_string();
-        assert!(fail(&path("")).contains("found a path without sys/devices/system/cpu"));
+        assert!(
+            fail(&path(""))
+                .contains("found no snapshot, expected a directory with sys/devices/system/cpu")
+        );
         fs::write(path("notes"), "hello").unwrap();
-        assert!(fail(&path("notes")).contains("found a file that is no flattened device tree"));
+        assert!(fail(&path("notes")).contains("found a file of no known form"));
         fs::write(path("a.dtb"), "hello").unwrap();
         assert!(
             fail(&path("a.dtb"))
                 .contains("a.dtb: offset 0x0: found 0x68656c6c, expected the magic")
         );
         fs::create_dir_all(dir.path().join("sys/devices/system/cpu")).unwrap();
-        assert!(fail(&path("")).contains("uname: found No such file"), "{}", fail(&path("")));
-        fs::write(path("uname"), "Linux s390x\n").unwrap();
-        assert!(fail(&path("")).contains("found `Linux s390x`, expected output of `uname -a`"));
+        fs::write(path("uname"), "Linux h 6.12\n").unwrap();
+        assert!(fail(&path("")).contains("found `Linux h 6.12`, expected output of `uname -a`"));
     }
 }

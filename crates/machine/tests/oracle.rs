@@ -191,6 +191,6 @@ fn steps_are_read_with_the_firmware_beside_them() {
     assert_eq!(machine.online.to_string(), "0-3,8-11");
     assert_eq!(machine.core_cpus(0).to_string(), "0-7");
     assert_eq!(machine.small_core_siblings(9).unwrap().to_string(), "9,11");
-    let release = machine::recorded_release(folder.join("smt4").to_str().unwrap()).unwrap();
-    assert!(release.unwrap().starts_with("6.12."));
+    let snapshot = machine::resolve_snapshot(folder.join("smt4").to_str().unwrap()).unwrap();
+    assert!(snapshot.release.unwrap().starts_with("6.12."));
 }

@@ -16,13 +16,6 @@ pub(crate) use caches::NO_OUTER_CACHES;
 use crate::error::MachineError;
 use crate::model::{Arch, Machine};
 use node::{Node, Tree};
-use std::path::Path;
-
-/// Reads the flattened device tree in the file `path`; see [`read`].
-pub(crate) fn read_file(path: &Path) -> Result<Machine, MachineError> {
-    let bytes = std::fs::read(path).map_err(|e| MachineError::unreadable(path, &e))?;
-    read(&bytes, &path.display().to_string())
-}
 
 /// Reads the machine that the flattened device tree in `bytes` describes; `file` names it in errors, and its
 /// stem becomes the machine's name. All CPUs are online, there are no constants, and

@@ -1,19 +1,23 @@
 //! Caches from `/sys/devices/system/cpu/cpuN/cache`.
 
-use super::cpus::DIR;
-use super::files::Sysfs;
+use super::cpus::{DIR, existing};
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
+use crate::files::Files;
 use crate::model::{Cache, CacheKind, Origin, sort_caches};
 
-/// Reads the caches of CPUs 0 to `count - 1`, and says which CPUs have none and which caches no size.
+/// Reads the caches of CPUs 0 to `count - 1`, and says which CPUs have none and which caches no size. Size, line and
+/// ways are those that the first CPU of a cache shows.
 pub(super) fn read(
-    sysfs: &Sysfs<'_>,
+    sysfs: &Files,
     count: usize,
     unknown: &mut Vec<String>,
 ) -> Result<Vec<Cache>, MachineError> {
+    let existing = existing(sysfs, count)?;
     let mut caches: Vec<Cache> = Vec::new();
-    let mut without = CpuSet::EMPTY;
+    let (mut without, mut nobodys) = (CpuSet::EMPTY, CpuSet::EMPTY);
+    // By CPU: the caches that it is already in.
+    let mut of_cpu: Vec<Vec<usize>> = vec![Vec::new(); count];
     for cpu in 0..count {
         let dir = format!("{DIR}/cpu{cpu}/cache");
         let indices = sysfs.numbered(&dir, "index")?;
@@ -21,14 +25,31 @@ pub(super) fn read(
             without.insert(cpu);
         }
         for index in indices {
-            let cache = cache(sysfs, &format!("{dir}/index{index}"), cpu, count)?;
-            if !caches.contains(&cache) {
-                caches.push(cache);
+            let dir = format!("{dir}/index{index}");
+            let (level, kind) = identity(sysfs, &dir)?;
+            let mut cpus = sharers(sysfs, &dir, cpu, existing)? & CpuSet::first_n(count);
+            if cpus.is_empty() {
+                nobodys.insert(cpu);
+                cpus.insert(cpu);
             }
+            let known = |&i: &usize| {
+                let c = &caches[i];
+                (c.level, c.kind, c.cpus) == (level, kind, cpus)
+            };
+            if of_cpu[cpu].iter().any(known) {
+                continue;
+            }
+            cpus.iter().for_each(|c| of_cpu[c].push(caches.len()));
+            caches.push(cache(sysfs, &dir, level, kind, cpus)?);
         }
     }
     if !without.is_empty() {
         unknown.push(format!("Caches of CPUs {without}: sysfs has none (offline CPUs have none)."));
+    }
+    if !nobodys.is_empty() {
+        unknown.push(format!(
+            "Who shares caches of CPUs {nobodys}: sysfs lists nobody; each has its own."
+        ));
     }
     let mut unsized_levels: Vec<u8> =
         caches.iter().filter(|c| c.size_kib.is_none()).map(|c| c.level).collect();
@@ -41,32 +62,52 @@ pub(super) fn read(
     Ok(caches)
 }
 
-fn cache(sysfs: &Sysfs<'_>, dir: &str, cpu: usize, count: usize) -> Result<Cache, MachineError> {
-    let place = |file: &str| format!("{dir}/{file}");
-    let level = sysfs.require(&place("level"), sysfs.number(&place("level"))?)?;
-    let kind_text = sysfs.require(&place("type"), sysfs.text(&place("type"))?)?;
-    let kind = match kind_text.as_str() {
-        "Data" => CacheKind::Data,
-        "Instruction" => CacheKind::Instruction,
-        "Unified" => CacheKind::Unified,
+/// Level and kind of the cache in `dir`.
+fn identity(sysfs: &Files, dir: &str) -> Result<(u8, CacheKind), MachineError> {
+    let place = format!("{dir}/level");
+    let level = sysfs.require(&place, sysfs.number(&place)?)?;
+    let place = format!("{dir}/type");
+    let kind = sysfs.require(&place, sysfs.text(&place)?)?;
+    match kind.as_str() {
+        "Data" => Ok((level, CacheKind::Data)),
+        "Instruction" => Ok((level, CacheKind::Instruction)),
+        "Unified" => Ok((level, CacheKind::Unified)),
         other => {
             let expected = "Data, Instruction or Unified";
-            return Err(sysfs.error(&place("type"), format!("`{other}`"), expected));
+            Err(sysfs.error(&place, format!("`{other}`"), expected))
         }
-    };
-    let shared = place("shared_cpu_list");
-    let cpus = sysfs.require(&shared, sysfs.cpu_list(&shared)?)?;
-    if !cpus.contains(cpu) || !cpus.is_subset(&CpuSet::first_n(count)) {
-        let expected = format!("CPU {cpu} and others below {count}");
-        return Err(sysfs.error(&shared, format!("`{cpus}`"), &expected));
     }
+}
+
+/// CPUs that share the cache in `dir` of `cpu`; kernels show none where they do not know.
+fn sharers(sysfs: &Files, dir: &str, cpu: usize, existing: CpuSet) -> Result<CpuSet, MachineError> {
+    match sysfs.cpus(dir, &["shared_cpu_map"], &["shared_cpu_list"])? {
+        None => Err(sysfs.error(&format!("{dir}/shared_cpu_list"), "no such file", "one")),
+        Some((_, set)) if set.is_empty() => Ok(set),
+        Some((place, set)) if !set.contains(cpu) || !set.is_subset(&existing) => {
+            let expected = format!("CPU {cpu} and others out of {existing}");
+            Err(sysfs.error(&place, format!("`{set}`"), &expected))
+        }
+        Some((_, set)) => Ok(set),
+    }
+}
+
+fn cache(
+    sysfs: &Files,
+    dir: &str,
+    level: u8,
+    kind: CacheKind,
+    cpus: CpuSet,
+) -> Result<Cache, MachineError> {
+    let place = |file: &str| format!("{dir}/{file}");
     let line_bytes = sysfs.number(&place("coherency_line_size"))?.filter(|&bytes| bytes != 0);
     let size_kib = size_kib(sysfs, &place("size"))?;
-    Ok(Cache { level, kind, size_kib, line_bytes, ways: None, cpus, origin: Origin::Firmware })
+    let ways = sysfs.number(&place("ways_of_associativity"))?;
+    Ok(Cache { level, kind, size_kib, line_bytes, ways, cpus, origin: Origin::Firmware })
 }
 
 /// A size as `32K`; 0 counts as unknown.
-fn size_kib(sysfs: &Sysfs<'_>, place: &str) -> Result<Option<u32>, MachineError> {
+fn size_kib(sysfs: &Files, place: &str) -> Result<Option<u32>, MachineError> {
     let Some(text) = sysfs.text(place)? else { return Ok(None) };
     match text.strip_suffix('K').and_then(|t| t.parse().ok()) {
         Some(0) => Ok(None),

@@ -1,27 +1,29 @@
 //! CPUs, cores and packages from `/sys/devices/system/cpu`.
 
-use super::files::Sysfs;
-use super::nodes;
+use super::{nodes, packages};
 use crate::cpuset::{CpuSet, MAX_CPUS};
 use crate::error::MachineError;
+use crate::files::Files;
 use crate::model::{Cpu, Node, OsIds};
 
 pub(super) const DIR: &str = "sys/devices/system/cpu";
 
-/// CPUs by number, those online, and what sysfs leaves open.
+/// CPUs by number, and those online.
 pub(super) struct Cpus {
     pub(super) cpus: Vec<Cpu>,
     pub(super) online: CpuSet,
-    pub(super) unknown: Vec<String>,
 }
 
 /// Reads CPUs 0 to the last present one; `nodes` are the machine's NUMA nodes, possibly none.
-pub(super) fn read(sysfs: &Sysfs<'_>, nodes: &[Node]) -> Result<Cpus, MachineError> {
-    let mut unknown = Vec::new();
+pub(super) fn read(
+    sysfs: &Files,
+    nodes: &[Node],
+    unknown: &mut Vec<String>,
+) -> Result<Cpus, MachineError> {
     let present = present(sysfs)?;
     let count = present.last().map_or(0, |last| last + 1);
-    let online = online(sysfs, present, &mut unknown)?;
-    describe_masks(sysfs, present, count, &mut unknown)?;
+    let online = online(sysfs, present, unknown)?;
+    describe_masks(sysfs, present, count, unknown)?;
 
     let siblings = siblings(sysfs, count)?;
     let without: CpuSet = (0..count).filter(|&c| siblings[c].is_none()).collect();
@@ -32,26 +34,30 @@ pub(super) fn read(sysfs: &Sysfs<'_>, nodes: &[Node]) -> Result<Cpus, MachineErr
         ));
     }
     let cores = cores(&siblings);
-    let node_of = nodes_of(sysfs, nodes, count, &mut unknown)?;
-    let packages = packages(sysfs, &siblings, &node_of, &mut unknown)?;
-    let hw_ids = hw_ids(sysfs, count, &mut unknown)?;
+    let node_of = nodes_of(sysfs, nodes, count, unknown)?;
+    let packages = packages::read(sysfs, &siblings, &node_of, unknown)?;
+    let hw_ids = hw_ids(sysfs, count, unknown)?;
     let clusters = groups(sysfs, count, "cluster")?;
     let dies = groups(sysfs, count, "die")?;
+    let core_ids = ids(sysfs, count, "core_id")?;
+    let capacities = (0..count)
+        .map(|cpu| sysfs.number(&format!("{DIR}/cpu{cpu}/cpu_capacity")))
+        .collect::<Result<Vec<Option<u32>>, _>>()?;
     let cpus = (0..count).map(|cpu| Cpu {
         hw_id: hw_ids[cpu],
         core: cores[cpu].0,
         thread: cores[cpu].1,
-        cluster: clusters[cpu],
-        die: dies[cpu].unwrap_or_else(|| first_of(&packages, cpu)),
+        cluster: clusters.first[cpu],
+        die: dies.first[cpu].unwrap_or_else(|| first_of(&packages, cpu)),
         package: packages[cpu],
         node: node_of[cpu],
-        ids: OsIds::default(),
-        capacity: None,
+        ids: OsIds { core: core_ids[cpu], cluster: clusters.id[cpu], die: dies.id[cpu] },
+        capacity: capacities[cpu],
     });
-    Ok(Cpus { cpus: cpus.collect(), online, unknown })
+    Ok(Cpus { cpus: cpus.collect(), online })
 }
 
-fn present(sysfs: &Sysfs<'_>) -> Result<CpuSet, MachineError> {
+fn present(sysfs: &Files) -> Result<CpuSet, MachineError> {
     let present = match sysfs.cpu_list(&format!("{DIR}/present"))? {
         Some(present) => present,
         None => {
@@ -69,29 +75,42 @@ fn present(sysfs: &Sysfs<'_>) -> Result<CpuSet, MachineError> {
     }
 }
 
+/// Online CPUs: the list, or the files of the CPUs themselves (kernels before 2.6.26 have no list; CPU 0 may have no
+/// file).
 fn online(
-    sysfs: &Sysfs<'_>,
+    sysfs: &Files,
     present: CpuSet,
     unknown: &mut Vec<String>,
 ) -> Result<CpuSet, MachineError> {
     let place = format!("{DIR}/online");
-    match sysfs.cpu_list(&place)? {
-        Some(online) if !online.is_empty() && online.is_subset(&present) => Ok(online),
-        Some(online) => {
+    if let Some(online) = sysfs.cpu_list(&place)? {
+        if online.is_empty() || !online.is_subset(&present) {
             let expected = format!("at least one of the present CPUs {present}");
-            Err(sysfs.error(&place, format!("`{online}`"), &expected))
+            return Err(sysfs.error(&place, format!("`{online}`"), &expected));
         }
-        None => {
-            unknown
-                .push("Online CPUs: sysfs has no such list; all present ones count.".to_string());
-            Ok(present)
+        return Ok(online);
+    }
+    let mut online = CpuSet::EMPTY;
+    let mut told = false;
+    for cpu in present.iter() {
+        let state = sysfs.number::<u32>(&format!("{DIR}/cpu{cpu}/online"))?;
+        told |= state.is_some();
+        if state != Some(0) {
+            online.insert(cpu);
         }
+    }
+    if !told {
+        unknown.push("Online CPUs: sysfs does not tell them; all present ones count.".to_string());
+    }
+    match online.is_empty() {
+        true => Err(sysfs.error(&place, "no online CPU", "at least one")),
+        false => Ok(online),
     }
 }
 
 /// Says which CPUs of the kernel's masks the model leaves out or makes up.
 fn describe_masks(
-    sysfs: &Sysfs<'_>,
+    sysfs: &Files,
     present: CpuSet,
     count: usize,
     unknown: &mut Vec<String>,
@@ -112,36 +131,53 @@ fn describe_masks(
 
 /// Threads of each CPU's core, as far as sysfs tells; a CPU without topology files has those of a CPU that
 /// counts it in.
-fn siblings(sysfs: &Sysfs<'_>, count: usize) -> Result<Vec<Option<CpuSet>>, MachineError> {
-    let mut siblings: Vec<Option<CpuSet>> = Vec::with_capacity(count);
-    for cpu in 0..count {
-        let place = format!("{DIR}/cpu{cpu}/topology/core_cpus_list");
-        let old_place = format!("{DIR}/cpu{cpu}/topology/thread_siblings_list");
-        let (place, set) = match sysfs.cpu_list(&place)? {
-            Some(set) => (place, Some(set)),
-            None => (old_place.clone(), sysfs.cpu_list(&old_place)?),
-        };
-        if let Some(set) = set.filter(|s| !s.contains(cpu) || !s.is_subset(&CpuSet::first_n(count)))
-        {
-            let expected = format!("CPU {cpu} and others below {count}");
-            return Err(sysfs.error(&place, format!("`{set}`"), &expected));
-        }
-        siblings.push(set);
-    }
+fn siblings(sysfs: &Files, count: usize) -> Result<Vec<Option<CpuSet>>, MachineError> {
+    const LISTS: &[&str] = &["core_cpus_list", "thread_siblings_list"];
+    const MASKS: &[&str] = &["core_cpus", "thread_siblings"];
+    let mut siblings = sets(sysfs, count, MASKS, LISTS)?;
     let known: Vec<CpuSet> = siblings.iter().flatten().copied().collect();
+    // By CPU: the last known core that holds it; a second one shows below.
+    let mut core_of: Vec<Option<CpuSet>> = vec![None; count];
+    for set in &known {
+        set.iter().for_each(|cpu| core_of[cpu] = Some(*set));
+    }
     for (cpu, set) in siblings.iter_mut().enumerate() {
-        match set {
-            None => *set = known.iter().find(|s| s.contains(cpu)).copied(),
-            Some(set) => {
-                if let Some(other) = known.iter().find(|s| s.intersects(set) && *s != set) {
-                    let place = format!("{DIR}/cpu{cpu}/topology");
-                    let found = format!("a core of CPUs {set} and one of {other}");
-                    return Err(sysfs.error(&place, found, "cores without common CPUs"));
-                }
-            }
+        let Some(set) = set else {
+            *set = core_of[cpu];
+            continue;
+        };
+        if let Some(other) = set.iter().find_map(|c| core_of[c].filter(|other| other != set)) {
+            let place = format!("{DIR}/cpu{cpu}/topology");
+            let found = format!("a core of CPUs {set} and one of {other}");
+            return Err(sysfs.error(&place, found, "cores without common CPUs"));
         }
     }
     Ok(siblings)
+}
+
+/// By CPU: the set that the first of the files in its `topology` holds, without possible CPUs beyond `count`.
+pub(super) fn sets(
+    sysfs: &Files,
+    count: usize,
+    masks: &[&str],
+    lists: &[&str],
+) -> Result<Vec<Option<CpuSet>>, MachineError> {
+    let existing = existing(sysfs, count)?;
+    (0..count)
+        .map(|cpu| match sysfs.cpus(&format!("{DIR}/cpu{cpu}/topology"), masks, lists)? {
+            Some((place, set)) if !set.contains(cpu) || !set.is_subset(&existing) => {
+                let expected = format!("CPU {cpu} and others out of {existing}");
+                Err(sysfs.error(&place, format!("`{set}`"), &expected))
+            }
+            found => Ok(found.map(|(_, set)| set & CpuSet::first_n(count))),
+        })
+        .collect()
+}
+
+/// CPUs that sysfs may name: those that are possible, and CPUs 0 to `count - 1` in any case.
+pub(super) fn existing(sysfs: &Files, count: usize) -> Result<CpuSet, MachineError> {
+    let possible = sysfs.cpu_list(&format!("{DIR}/possible"))?;
+    Ok(possible.map_or(CpuSet::EMPTY, |set| set) | CpuSet::first_n(count))
 }
 
 /// Core number and position in the core of each CPU; cores are numbered by their first CPU.
@@ -166,29 +202,55 @@ fn first_of(packages: &[u32], cpu: usize) -> u32 {
     packages.iter().zip(0..).find(|(p, _)| **p == packages[cpu]).map_or(0, |(_, first)| first)
 }
 
-/// Number of each CPU's `cluster` or `die` (its lowest CPU), where sysfs names one: the file lists the CPU itself
-/// and its id is neither -1 nor 65535, which stand for none.
-fn groups(sysfs: &Sysfs<'_>, count: usize, what: &str) -> Result<Vec<Option<u32>>, MachineError> {
+/// What sysfs says of each CPU's `cluster` or `die`.
+struct Groups {
+    /// Its lowest CPU, where the file that lists it holds the CPU and its id is none of those that stand for none.
+    first: Vec<Option<u32>>,
+    /// Its id.
+    id: Vec<Option<u32>>,
+}
+
+fn groups(sysfs: &Files, count: usize, what: &str) -> Result<Groups, MachineError> {
+    let list = format!("{what}_cpus_list");
+    let mask = format!("{what}_cpus");
+    let sets = sets(sysfs, count, &[mask.as_str()], &[list.as_str()])?;
+    let id = ids(sysfs, count, &format!("{what}_id"))?;
+    let named = |cpu: usize| match id[cpu] {
+        Some(NO_ID) => None,
+        Some(_) => sets[cpu],
+        // -1 stands for none as well, no file for an older kernel.
+        None if sysfs.is_file(&format!("{DIR}/cpu{cpu}/topology/{what}_id")) => None,
+        None => sets[cpu],
+    };
+    let first = (0..count).map(|cpu| Some(named(cpu)?.first()? as u32)).collect();
+    Ok(Groups { first, id })
+}
+
+/// Id that x86 shows where there is no cluster (`BAD_APICID`).
+const NO_ID: u32 = 0xffff;
+
+/// The number in `topology/FILE` of each CPU; `None` where it is -1 or there is none.
+pub(super) fn ids(
+    sysfs: &Files,
+    count: usize,
+    file: &str,
+) -> Result<Vec<Option<u32>>, MachineError> {
     (0..count)
         .map(|cpu| {
-            let dir = format!("{DIR}/cpu{cpu}/topology");
-            let id = sysfs.number::<i64>(&format!("{dir}/{what}_id"))?;
-            if matches!(id, Some(-1 | 0xffff)) {
-                return Ok(None);
+            let place = format!("{DIR}/cpu{cpu}/topology/{file}");
+            match sysfs.number::<i64>(&place)? {
+                None | Some(-1) => Ok(None),
+                Some(id) => match u32::try_from(id) {
+                    Ok(id) => Ok(Some(id)),
+                    Err(_) => Err(sysfs.error(&place, format!("{id}"), "-1 to 2^32 - 1")),
+                },
             }
-            let place = format!("{dir}/{what}_cpus_list");
-            let Some(set) = sysfs.cpu_list(&place)? else { return Ok(None) };
-            if !set.contains(cpu) || !set.is_subset(&CpuSet::first_n(count)) {
-                let expected = format!("CPU {cpu} and others below {count}");
-                return Err(sysfs.error(&place, format!("`{set}`"), &expected));
-            }
-            Ok(set.first().map(|first| first as u32))
         })
         .collect()
 }
 
 fn nodes_of(
-    sysfs: &Sysfs<'_>,
+    sysfs: &Files,
     nodes: &[Node],
     count: usize,
     unknown: &mut Vec<String>,
@@ -214,42 +276,9 @@ fn nodes_of(
     Ok(all)
 }
 
-/// Package of each CPU. Without one in sysfs (-1 or no file) it is that of the core's or node's other CPUs,
-/// else the number of the NUMA node.
-fn packages(
-    sysfs: &Sysfs<'_>,
-    siblings: &[Option<CpuSet>],
-    node_of: &[u32],
-    unknown: &mut Vec<String>,
-) -> Result<Vec<u32>, MachineError> {
-    let mut told: Vec<Option<u32>> = Vec::with_capacity(siblings.len());
-    for cpu in 0..siblings.len() {
-        let place = format!("{DIR}/cpu{cpu}/topology/physical_package_id");
-        told.push(match sysfs.number::<i64>(&place)? {
-            None | Some(-1) => None,
-            Some(id) => match u32::try_from(id) {
-                Ok(id) => Some(id),
-                Err(_) => return Err(sysfs.error(&place, format!("{id}"), "-1 to 2^32 - 1")),
-            },
-        });
-    }
-    let missing: CpuSet =
-        (0..told.len()).filter(|&c| told[c].is_none() && siblings[c].is_some()).collect();
-    if !missing.is_empty() {
-        unknown
-            .push(format!("Package of CPUs {missing}: sysfs names none; the NUMA node stands in."));
-    }
-    let stand_in = |cpu: usize| {
-        let core = siblings[cpu].and_then(|set| set.iter().find_map(|c| told[c]));
-        let near = (0..told.len()).find_map(|c| told[c].filter(|_| node_of[c] == node_of[cpu]));
-        core.or(near).unwrap_or(node_of[cpu])
-    };
-    Ok((0..told.len()).map(|cpu| told[cpu].unwrap_or_else(|| stand_in(cpu))).collect())
-}
-
 /// Hardware ids: POWER has them in `physical_id`; elsewhere the CPU number stands in.
 fn hw_ids(
-    sysfs: &Sysfs<'_>,
+    sysfs: &Files,
     count: usize,
     unknown: &mut Vec<String>,
 ) -> Result<Vec<u32>, MachineError> {

@@ -2,15 +2,16 @@
 
 mod caches;
 mod cpus;
-mod files;
+mod frequency;
 mod idle;
 mod nodes;
+mod packages;
 
 use crate::constants::Constants;
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
+use crate::files::Files;
 use crate::model::{Arch, Machine};
-use files::Sysfs;
 use std::path::Path;
 
 /// Reads the machine of architecture `arch` whose `sys/devices/system/{cpu,node}` lies below `root` (`/` is
@@ -19,11 +20,22 @@ use std::path::Path;
 /// # Errors
 /// A root without CPUs, and files that cannot be read or contradict their format or each other.
 pub fn read(root: &Path, arch: Arch) -> Result<Machine, MachineError> {
-    let sysfs = Sysfs { root };
-    let mut nodes = nodes::read(&sysfs)?;
-    let cpus::Cpus { cpus, online, mut unknown } = cpus::read(&sysfs, &nodes)?;
-    let caches = caches::read(&sysfs, cpus.len(), &mut unknown)?;
-    let idle_states = idle::read(&sysfs, &online, &mut unknown)?;
+    let name = match root.file_name() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => "host".to_string(),
+    };
+    read_files(&Files::Directory(root.to_path_buf()), arch, &name)
+}
+
+/// As [`read`], from wherever the files are; `name` is the machine's.
+pub(crate) fn read_files(sysfs: &Files, arch: Arch, name: &str) -> Result<Machine, MachineError> {
+    let mut unknown = Vec::new();
+    let mut nodes = nodes::read(sysfs, &mut unknown)?;
+    let cpus::Cpus { cpus, online } = cpus::read(sysfs, &nodes, &mut unknown)?;
+    let caches = caches::read(sysfs, cpus.len(), &mut unknown)?;
+    let idle_states = idle::read(sysfs, &online, &mut unknown)?;
+    let policies = frequency::policies(sysfs, cpus.len(), &mut unknown)?;
+    let cppc = frequency::cppc(sysfs, cpus.len())?;
     if arch == Arch::Powerpc {
         unknown.push(
             "ibm,thread-groups: sysfs does not show them, save by which CPUs share a cache."
@@ -36,13 +48,9 @@ pub fn read(root: &Path, arch: Arch) -> Result<Machine, MachineError> {
     for node in &mut nodes {
         node.cpus = (0..cpus.len()).filter(|&c| cpus[c].node == node.id).collect();
     }
-    let name = match root.file_name() {
-        Some(name) => name.to_string_lossy().into_owned(),
-        None => "host".to_string(),
-    };
     Ok(Machine {
-        title: format!("{} CPUs, from sysfs below {}", cpus.len(), root.display()),
-        name,
+        title: format!("{} CPUs, from sysfs below {}", cpus.len(), sysfs.root()),
+        name: name.to_string(),
         arch,
         cpus,
         online,
@@ -50,34 +58,26 @@ pub fn read(root: &Path, arch: Arch) -> Result<Machine, MachineError> {
         nodes,
         thread_groups: Vec::new(),
         idle_states,
-        policies: Vec::new(),
-        cppc: Vec::new(),
+        policies,
+        cppc,
         vendor: None,
-        smt_control: None,
+        smt_control: sysfs.text(&format!("{}/smt/control", cpus::DIR))?,
         firmware: None,
         constants: Constants::default(),
         unknown,
     })
 }
 
-/// Architecture of the computer that this program was built for.
-///
-/// # Errors
-/// An architecture that [`Arch`] does not have.
-pub fn host_arch() -> Result<Arch, MachineError> {
-    arch_named(std::env::consts::ARCH).ok_or_else(|| MachineError::Spec {
-        spec: "host".to_string(),
-        found: format!("architecture {}", std::env::consts::ARCH),
-        expected: "powerpc64, aarch64 or x86_64".to_string(),
-    })
-}
-
-/// Architecture by the name that `uname -m` or Rust has for it.
+/// Architecture by the name that `uname -m`, Rust or hwloc has for it; `None` for a word that names none. 32-bit Arm
+/// is none that [`Arch`] tells apart: its kernel builds other domains than arm64's.
 pub(crate) fn arch_named(name: &str) -> Option<Arch> {
     match name {
-        "ppc64" | "ppc64le" | "powerpc64" => Some(Arch::Powerpc),
+        "ppc" | "ppc64" | "ppc64le" | "powerpc64" => Some(Arch::Powerpc),
         "aarch64" | "arm64" => Some(Arch::Arm64),
-        "x86_64" => Some(Arch::X86),
+        "x86_64" | "i386" | "i486" | "i586" | "i686" => Some(Arch::X86),
+        "arm" | "armv6l" | "armv7l" | "armv8l" | "ia64" | "riscv64" | "s390x" | "loongarch64" => {
+            Some(Arch::Other)
+        }
         _ => None,
     }
 }

@@ -34,6 +34,23 @@ const FOUR_CPUS: &[(&str, &str)] = &[
     ("cpu/cpu0/cache/index0/size", "48K"),
     ("cpu/cpu0/cache/index0/coherency_line_size", "64"),
     ("cpu/cpu0/cache/index0/shared_cpu_list", "0,2"),
+    ("cpu/cpu0/topology/core_id", "7"),
+    ("cpu/cpu0/topology/die_id", "-1"),
+    ("cpu/cpu0/cpu_capacity", "512"),
+    ("cpu/smt/control", "off"),
+    ("cpu/cpu0/cpufreq/cpuinfo_min_freq", "800000"),
+    ("cpu/cpu0/cpufreq/cpuinfo_max_freq", "2000000"),
+    ("cpu/cpu0/cpufreq/related_cpus", "0 2"),
+    ("cpu/cpu0/cpufreq/scaling_driver", "acpi-cpufreq"),
+    ("cpu/cpu0/cpufreq/scaling_available_frequencies", "2000000 800000 "),
+    ("cpu/cpu2/cpufreq/cpuinfo_min_freq", "800000"),
+    ("cpu/cpu2/cpufreq/cpuinfo_max_freq", "2000000"),
+    ("cpu/cpu2/cpufreq/related_cpus", "0 2"),
+    ("cpu/cpu1/acpi_cppc/highest_perf", "255"),
+    ("cpu/cpu1/acpi_cppc/nominal_perf", "120"),
+    ("cpu/cpu1/acpi_cppc/lowest_nonlinear_perf", "80"),
+    ("cpu/cpu1/acpi_cppc/lowest_perf", "20"),
+    ("cpu/cpu1/acpi_cppc/nominal_freq", "0"),
     ("cpu/cpu0/cpuidle/state0/name", "POLL"),
     ("cpu/cpu0/cpuidle/state0/latency", "0"),
     ("cpu/cpu0/cpuidle/state0/residency", "0"),
@@ -45,7 +62,9 @@ const FOUR_CPUS: &[(&str, &str)] = &[
 /// The error of `FOUR_CPUS` with one file set to `text`, without the root's path.
 fn error_with(file: &str, text: &str) -> String {
     let dir = sysfs(FOUR_CPUS);
-    fs::write(dir.path().join("sys/devices/system").join(file), text).unwrap();
+    let path = dir.path().join("sys/devices/system").join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
     let error = read(dir.path(), Arch::X86).unwrap_err().to_string();
     let root = format!("{}: ", dir.path().display());
     error.strip_prefix(&root).unwrap_or_else(|| panic!("{error}")).to_string()
@@ -67,13 +86,70 @@ fn reads_cpus_cores_packages_and_nodes() {
 }
 
 #[test]
+fn reads_frequencies_capacities_and_ids() {
+    let dir = sysfs(FOUR_CPUS);
+    let m = read(dir.path(), Arch::X86).unwrap();
+    let ids = m.cpus[0].ids;
+    assert_eq!((ids.core, ids.die, ids.cluster), (Some(7), None, None));
+    assert_eq!((m.cpus[0].capacity, m.cpus[1].capacity), (Some(512), None));
+    assert_eq!(m.smt_control.as_deref(), Some("off"));
+    let [policy] = m.policies.as_slice() else { panic!("{:?}", m.policies) };
+    assert_eq!((policy.cpus.to_string().as_str(), policy.min_khz), ("0,2", 800_000));
+    assert_eq!(policy.available_khz, [2_000_000, 800_000]);
+    let [cppc] = m.cppc.as_slice() else { panic!("{:?}", m.cppc) };
+    assert_eq!((cppc.cpus.to_string().as_str(), cppc.highest_perf), ("1", 255));
+    assert_eq!((cppc.nominal_mhz, cppc.reference_perf), (None, None));
+}
+
+/// Kernels before 2.6.25 have masks alone, and no list of online CPUs.
+#[test]
+fn reads_old_kernels() {
+    let dir = sysfs(&[
+        ("cpu/cpu0/topology/thread_siblings", "00000000,00000005"),
+        ("cpu/cpu1/online", "1"),
+        ("cpu/cpu2/topology/thread_siblings", "00000000,00000005"),
+        ("cpu/cpu3/online", "0"),
+        ("cpu/cpu0/cache/index0/level", "1"),
+        ("cpu/cpu0/cache/index0/type", "Unified"),
+        ("cpu/cpu0/cache/index0/shared_cpu_map", "0"),
+        ("node/node0/cpumap", "00000003"),
+        ("node/node1/cpumap", "0000000e"),
+    ]);
+    let m = read(dir.path(), Arch::X86).unwrap();
+    assert_eq!(m.online.to_string(), "0-2");
+    assert_eq!(m.core_cpus(0).to_string(), "0,2");
+    assert_eq!(m.caches[0].cpus.to_string(), "0");
+    assert_eq!((m.node_cpus(0).to_string().as_str(), m.cpus[2].node), ("0-1", 1));
+    assert_eq!(m.nodes[1].distances, [20, 10]);
+    let unknown = m.unknown.join("\n");
+    for wanted in
+        ["CPUs 1 of NUMA node 1: an earlier", "Distances of", "Who shares caches of CPUs 0"]
+    {
+        assert!(unknown.contains(wanted), "{wanted}: {unknown}");
+    }
+}
+
+#[test]
+fn packages_with_one_id_are_told_apart_by_their_lists() {
+    let dir = sysfs(&[
+        ("cpu/present", "0-1"),
+        ("cpu/cpu0/topology/core_siblings", "1"),
+        ("cpu/cpu1/topology/core_siblings", "2"),
+        ("cpu/cpu0/topology/physical_package_id", "5"),
+        ("cpu/cpu1/topology/physical_package_id", "5"),
+    ]);
+    let m = read(dir.path(), Arch::X86).unwrap();
+    assert_eq!((m.cpus[0].package, m.cpus[1].package), (0, 1));
+}
+
+#[test]
 fn says_what_sysfs_leaves_open() {
     let dir = sysfs(FOUR_CPUS);
     let unknown = read(dir.path(), Arch::X86).unwrap().unknown.join("\n");
     for wanted in [
         "CPUs 4-7: possible but not present",
         "Core and package of CPUs 3:",
-        "Package of CPUs 1:",
+        "Number of the package of CPUs 1:",
         "Hardware ids of CPUs 0-3:",
         "Caches of CPUs 1-3:",
     ] {
@@ -111,11 +187,15 @@ fn errors_name_the_file() {
         ("cpu/cpu0/cache/index0/shared_cpu_list", "2", "found `2`, expected CPU 0"),
         ("cpu/cpu0/cpuidle/state1/latency", "soon", "found `soon`, expected a number"),
         ("node/node1/distance", "10", "node1/distance: found `10`, expected 2 numbers"),
+        ("cpu/cpu0/topology/thread_siblings", "g", "found `g`, expected a CPU mask such as"),
+        ("cpu/cpu0/cpufreq/cpuinfo_max_freq", "1", "found 1 kHz, below the 800000 of"),
+        ("cpu/cpu0/cpufreq/related_cpus", "1 2", "found `1 2`, expected CPU 0"),
         (
-            "node/node1/cpulist",
-            "0-1",
-            "found CPUs 0, also in node 0, expected each CPU in one node",
+            "cpu/cpu0/cpufreq/scaling_available_frequencies",
+            "1 x",
+            "found x, expected numbers in kHz",
         ),
+        ("cpu/cpu0/acpi_cppc/nominal_perf", "", "nominal_perf: found ``, expected a number"),
         ("node/node0/meminfo", "Node 0 MemTotal: 5 MB", "expected MemTotal in kB"),
     ] {
         let error = error_with(file, text);
@@ -132,7 +212,9 @@ fn errors_name_the_file() {
 
 #[test]
 fn reads_this_computer() {
-    let (Ok(arch), true) = (host_arch(), Path::new("/sys/devices/system/cpu").exists()) else {
+    let (Some(arch), true) =
+        (arch_named(std::env::consts::ARCH), Path::new("/sys/devices/system/cpu").exists())
+    else {
         println!("skipped: no sysfs of a known architecture");
         return;
     };

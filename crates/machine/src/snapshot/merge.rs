@@ -1,0 +1,65 @@
+//! One machine out of what firmware says and what sysfs showed.
+
+use crate::error::MachineError;
+use crate::model::{Cpu, Machine, OsIds};
+
+/// `tables` (firmware) with what only `seen` (sysfs at `root`) tells: online CPUs, memory, frequencies, idle states, ids.
+///
+/// # Errors
+/// Online CPUs that the firmware's tables do not know.
+pub(super) fn merge(tables: Machine, seen: Machine, root: &str) -> Result<Machine, MachineError> {
+    let mut merged = tables.with_online(seen.online).map_err(|e| MachineError::File {
+        file: root.to_string(),
+        found: e.to_string(),
+        expected: "CPUs that the firmware's tables know".to_string(),
+    })?;
+    for (cpu, seen) in merged.cpus.iter_mut().zip(&seen.cpus) {
+        fill(cpu, seen);
+    }
+    for node in &mut merged.nodes {
+        let same = seen.nodes.iter().find(|n| n.id == node.id);
+        node.memory_kib = node.memory_kib.or(same.and_then(|n| n.memory_kib));
+    }
+    for cache in &mut merged.caches {
+        let same = seen.caches.iter().find(|c| {
+            (c.level, c.kind) == (cache.level, cache.kind) && c.cpus.intersects(&cache.cpus)
+        });
+        if let Some(same) = same {
+            cache.size_kib = cache.size_kib.or(same.size_kib);
+            cache.line_bytes = cache.line_bytes.or(same.line_bytes);
+            cache.ways = cache.ways.or(same.ways);
+        }
+    }
+    if merged.idle_states.is_empty() {
+        merged.idle_states = seen.idle_states;
+    }
+    merged.unknown.retain(|sentence| !answered(sentence, &merged.idle_states.is_empty()));
+    merged.unknown.extend(
+        seen.unknown.into_iter().filter(|s| ["Frequencies:"].iter().any(|p| s.starts_with(p))),
+    );
+    Ok(Machine {
+        name: seen.name,
+        title: seen.title,
+        policies: seen.policies,
+        cppc: seen.cppc,
+        vendor: seen.vendor,
+        smt_control: seen.smt_control,
+        firmware: seen.firmware,
+        ..merged
+    })
+}
+
+fn fill(cpu: &mut Cpu, seen: &Cpu) {
+    cpu.ids = OsIds {
+        core: seen.ids.core.or(cpu.ids.core),
+        cluster: seen.ids.cluster.or(cpu.ids.cluster),
+        die: seen.ids.die.or(cpu.ids.die),
+    };
+    cpu.capacity = seen.capacity.or(cpu.capacity);
+}
+
+/// Whether sysfs answers what a sentence of the firmware's reader says is unknown.
+fn answered(sentence: &str, no_idle_states: &bool) -> bool {
+    sentence.starts_with("Frequencies:")
+        || (sentence.starts_with("Idle states:") && !no_idle_states)
+}
