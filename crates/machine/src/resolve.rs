@@ -10,7 +10,8 @@ use std::path::Path;
 /// The machine that `spec` names: `host` (this computer), a name of the catalog, a path to a flattened device
 /// tree, a path to a directory that holds `sys/devices/system/cpu` and `uname`, which is the output of
 /// `uname -a` there (with the firmware's tables in `../fw` beside it, if any), or a path to a directory that
-/// holds raw ACPI tables, each named by its signature.
+/// holds raw ACPI tables, each named by its signature, or a path to a device tree as a directory, such as
+/// `/proc/device-tree`.
 ///
 /// # Errors
 /// A `spec` that is none of these, and whatever the reader of that form finds wrong.
@@ -27,6 +28,9 @@ pub fn resolve(spec: &str) -> Result<Machine, MachineError> {
     }
     if [acpi::MADT, acpi::PPTT].iter().any(|table| path.join(table).exists()) {
         return acpi::read(path);
+    }
+    if path.join("cpus").is_dir() {
+        return devicetree::read_dir(path);
     }
     if path.is_file() && is_device_tree(path)? {
         return devicetree::read_file(path);

@@ -59,6 +59,16 @@ impl Dt {
         blob
     }
 
+    /// The tree below this node as files of a directory: path and bytes.
+    pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let mut files = self.properties.clone();
+        for child in &self.children {
+            let below = child.files().into_iter();
+            files.extend(below.map(|(path, bytes)| (format!("{}/{path}", child.name), bytes)));
+        }
+        files
+    }
+
     fn write(&self, structure: &mut Vec<u8>, strings: &mut Vec<u8>) {
         let pad = |v: &mut Vec<u8>| v.resize(v.len().next_multiple_of(4), 0);
         structure.extend(1u32.to_be_bytes());
