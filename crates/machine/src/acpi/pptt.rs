@@ -3,7 +3,7 @@
 //!
 //! Of the nodes' flags, `physical package`, `ACPI processor ID valid`, `thread` and `leaf` are read, as in Linux
 //! (`drivers/acpi/pptt.c`, 6.12 to 7.3). `Identical implementation` is not: Linux tells kinds of cores apart by it
-//! for performance counters and, from 6.14 on, to count threads for `smt/control`, never for topology.
+//! for performance counters and, in 7.3, to count threads for `smt/control`, never for topology.
 
 use super::header::{Entry, HEADER_BYTES, Table};
 use crate::error::MachineError;

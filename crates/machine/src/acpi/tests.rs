@@ -158,6 +158,26 @@ fn tables_behind_one_another_are_the_tables() {
 }
 
 #[test]
+fn seeds_for_fuzzing_are_machines() {
+    let apics = madt(&[lapic(0, 0, 1), lapic(1, 2, 1), x2apic(2, 0x1000, 1)]);
+    let entries = [
+        lapic_affinity(0, 0),
+        lapic_affinity(1, 2),
+        x2apic_affinity(1, 0x1000),
+        memory_affinity(0, 2048, 1),
+        memory_affinity(1, 2048, 1),
+    ];
+    let x86 =
+        vec![("APIC", apics), ("SRAT", srat(3, &entries)), ("SLIT", slit(2, &[10, 21, 21, 10]))];
+    let lone = vec![("APIC", giccs(2))];
+    for (name, tables) in [("arm64", tables()), ("x86", x86), ("madt", lone)] {
+        read_made(&tables).unwrap();
+        let dump: Vec<u8> = tables.into_iter().flat_map(|(_, bytes)| bytes).collect();
+        crate::devicetree::testing::seed("acpi", name, &dump);
+    }
+}
+
+#[test]
 fn errors_name_the_file() {
     let dir = directory(&[("PPTT", pptt())]);
     assert_eq!(

@@ -146,7 +146,7 @@ fn arch(cpus: Node<'_>) -> Result<Arch, MachineError> {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{Dt, core, machine};
+    use super::testing::{Dt, core, machine, seed};
     use super::*;
     use proptest::prelude::*;
 
@@ -173,6 +173,28 @@ mod tests {
             error,
             "a.dtb: /cpus: found no child with device_type `cpu`, expected at least one"
         );
+    }
+
+    #[test]
+    fn seeds_for_fuzzing_are_machines() {
+        let groups = [1, 2, 2, 0, 2, 1, 3];
+        let grouped = core(&[0, 1, 2, 3]).cells("ibm,thread-groups", &groups);
+        let numa = |ids: &[u32], domain| core(ids).cells("ibm,associativity", &[1, domain]);
+        let opal = Dt::node("ibm,opal").cells("ibm,associativity-reference-points", &[1]);
+        let cache = |phandle| {
+            let node = Dt::node("l2-cache@0").text("device_type", "cache");
+            node.cells("phandle", &[phandle]).cells("d-cache-size", &[512 << 10])
+        };
+        let trees = [
+            ("powerpc-plain", machine(vec![core(&[0, 1]), core(&[8, 9])])),
+            ("powerpc-thread-groups", machine(vec![grouped])),
+            ("powerpc-numa", machine(vec![numa(&[0], 0), numa(&[1], 1)]).child(opal)),
+            ("powerpc-l2", machine(vec![core(&[0, 1]).cells("l2-cache", &[5])]).child(cache(5))),
+        ];
+        for (name, tree) in trees {
+            read(&tree.blob(), name).unwrap();
+            seed("fdt", name, &tree.blob());
+        }
     }
 
     const CATALOG_TREE: &[u8] = include_bytes!("../../catalog/power9-big-core.dtb");

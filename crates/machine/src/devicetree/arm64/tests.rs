@@ -1,5 +1,5 @@
 use crate::devicetree::read;
-use crate::devicetree::testing::Dt;
+use crate::devicetree::testing::{Dt, seed};
 use crate::model::{CacheKind, Machine};
 use proptest::prelude::*;
 
@@ -357,6 +357,25 @@ fn idle_states_come_behind_wfi() {
         &machine(&tree(cpus(1), None)),
         "Idle states: cpu-idle-states is not in the node of CPU 0"
     ));
+}
+
+#[test]
+fn seeds_for_fuzzing_are_machines() {
+    let sockets = ["socket0", "socket1"].into_iter().zip([0, 2]);
+    let sockets =
+        sockets.map(|(name, first)| Dt::node(name).child(cluster("cluster0", first..first + 2)));
+    let chained = vec![cpu(0, 0).cells("next-level-cache", &[9]), cache("l2", 9, 2, 512)];
+    let trees = [
+        ("arm64-flat", tree(cpus(2), None)),
+        ("arm64-sockets", tree(cpus(4), map(sockets))),
+        ("arm64-caches", tree(chained, None)),
+        ("arm64-numa", numa(&[0, 0, 10, 0, 1, 15, 1, 1, 10])),
+        ("arm64-big-little", big_little([400, 400, 600, 600], true)),
+    ];
+    for (name, tree) in trees {
+        machine(&tree);
+        seed("fdt", name, &tree.blob());
+    }
 }
 
 proptest! {
