@@ -112,7 +112,7 @@ fn arm64_tables_give_what_kernels_show() {
         assert_eq!(tables.arch, Arch::Arm64, "{name}");
         assert_eq!(tables.cpus.len(), kernel.cpus.len(), "{name}: CPUs");
         assert_eq!(tables.online, kernel.online, "{name}: CPUs online");
-        for cpu in 0..tables.cpus.len() {
+        for (cpu, &shown_ids) in ids.iter().enumerate() {
             let what = format!("{name}: CPU {cpu}");
             let (table, shown) = (&tables.cpus[cpu], &kernel.cpus[cpu]);
             assert_eq!((table.core, table.thread), (shown.core, shown.thread), "{what}: core");
@@ -121,7 +121,7 @@ fn arm64_tables_give_what_kernels_show() {
             assert_eq!(tables.cluster_cpus(cpu), kernel.cluster_cpus(cpu), "{what}: cluster");
             assert_eq!((table.package, table.die), (shown.package, shown.die), "{what}: package");
             assert_eq!(tables.package_cpus(cpu), kernel.package_cpus(cpu), "{what}: package");
-            assert_eq!([table.ids.core, table.ids.cluster], ids[cpu], "{what}: ids");
+            assert_eq!([table.ids.core, table.ids.cluster], shown_ids, "{what}: ids");
         }
         // Without firmware's word on a cache, the kernel takes level and type from the CPU's registers, has no
         // size and calls the cache everybody's.

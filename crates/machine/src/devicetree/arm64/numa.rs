@@ -135,7 +135,7 @@ fn distance_map(
             if from >= MAX_NODES || to >= MAX_NODES {
                 return wrong(found, "nodes below 1024");
             }
-            if (from == to) != (distance == LOCAL) || distance < LOCAL || distance > 255 {
+            if (from == to) != (distance == LOCAL) || !(LOCAL..=255).contains(&distance) {
                 return wrong(found, "10 for a node itself, 11 to 255 for others");
             }
             ids.insert(from);
