@@ -13,8 +13,9 @@ use std::path::Path;
 /// * a directory with a copy of `/sys/devices/system/{cpu,node}` and what belongs to it ([`snapshot::read_directory`]);
 /// * a tar archive of such a directory, plain or packed with gzip or bzip2; `ARCHIVE:STEP` where it holds several;
 /// * a listing of `/sys/devices/system` ([`snapshot::read_listing`]);
-/// * a flattened device tree;
-/// * a directory with raw ACPI tables, each named by its signature ([`acpi::read`]).
+/// * a device tree, flattened or as a directory such as `/proc/device-tree`;
+/// * a directory with raw ACPI tables, each named by its signature ([`acpi::read`]), or a file in which they follow one
+///   another ([`acpi::split`]).
 ///
 /// # Errors
 /// A `spec` that is none of these, and whatever the reader of that form finds wrong.
@@ -50,10 +51,15 @@ pub fn resolve_snapshot(spec: &str) -> Result<Snapshot, MachineError> {
 }
 
 fn directory(path: &Path) -> Result<Snapshot, MachineError> {
-    if !path.join(snapshot::CPUS).is_dir()
-        && [acpi::MADT, acpi::PPTT].iter().any(|table| path.join(table).exists())
-    {
-        return acpi::read(path).map(|machine| Snapshot { machine, release: None });
+    let alone = |machine| Snapshot { machine, release: None };
+    if path.join(snapshot::CPUS).is_dir() {
+        return snapshot::read_directory(path);
+    }
+    if [acpi::MADT, acpi::PPTT].iter().any(|table| path.join(table).exists()) {
+        return acpi::read(path).map(alone);
+    }
+    if path.join("cpus").is_dir() {
+        return devicetree::read_dir(path).map(alone);
     }
     snapshot::read_directory(path)
 }
@@ -70,10 +76,21 @@ fn file(path: &Path, step: Option<&str>) -> Result<Snapshot, MachineError> {
         let machine = devicetree::read(&bytes, &name)?;
         return Ok(Snapshot { machine, release: None });
     }
+    if acpi::SIGNATURES.iter().any(|signature| bytes.starts_with(signature.as_bytes())) {
+        let tables = acpi::split(&bytes, &name)?;
+        let tables: Vec<(&str, &[u8])> = tables.iter().map(|t| (name.as_str(), *t)).collect();
+        let machine = acpi::read_tables(&tables, &stem(path))?;
+        return Ok(Snapshot { machine, release: None });
+    }
     match std::str::from_utf8(&bytes) {
         Ok(text) if files::is_listing(text) => snapshot::read_listing(text, &name),
         _ => Err(unknown(&name, "a file of no known form")),
     }
+}
+
+/// A file's name without directory and extension.
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
 /// Whether `bytes` begin as gzip, bzip2 or tar files do.
@@ -89,7 +106,7 @@ fn unknown(spec: &str, found: &str) -> MachineError {
         found: found.to_string(),
         expected: format!(
             "host, a machine of the catalog ({}), a directory, archive or listing of /sys/devices/system, a device \
-             tree (*.dtb), or a directory with ACPI tables (APIC, PPTT)",
+             tree (*.dtb or a directory), or a directory with ACPI tables (APIC, PPTT)",
             catalog::names().join(", ")
         ),
     }
@@ -126,7 +143,7 @@ mod tests {
             error,
             "machine `power8`: found neither a name of the catalog nor a path, expected host, a machine of \
              the catalog (power9-big-core), a directory, archive or listing of /sys/devices/system, a device tree \
-             (*.dtb), or a directory with ACPI tables (APIC, PPTT)"
+             (*.dtb or a directory), or a directory with ACPI tables (APIC, PPTT)"
         );
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name).to_str().unwrap().to_string();

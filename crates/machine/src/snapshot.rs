@@ -122,7 +122,7 @@ fn read(files: &Files, name: &str) -> Result<Snapshot, MachineError> {
     let mut seen = sysfs::read_files(files, arch, name)?;
     seen.vendor = recorded::vendor(files)?;
     seen.firmware = firmware::kind(files);
-    let machine = match firmware::read(files, &seen)? {
+    let machine = match firmware::read(files, &mut seen)? {
         Some(tables) => merge::merge(tables, seen, &files.root())?,
         None => seen,
     };

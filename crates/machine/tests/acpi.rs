@@ -14,11 +14,14 @@ struct Capture {
     tables: Machine,
     kernel: Machine,
     cpuinfo: String,
+    /// `core_id` and `cluster_id` of each CPU.
+    ids: Vec<[Option<u32>; 2]>,
 }
 
 /// Captures of `arch` with ACPI tables; `None` (and a line saying so) where there are no captures at all.
 fn captures(arch: Arch, prefix: &str) -> Option<Vec<Capture>> {
     let Ok(dir) = fs::read_dir(CAPTURES) else {
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "no captures in {CAPTURES}");
         println!("skipped: no ../shared");
         return None;
     };
@@ -44,7 +47,30 @@ fn capture(archive: &Path, arch: Arch) -> Option<Capture> {
     let name = folder.file_name().unwrap().to_str().unwrap().to_string();
     let kernel = sysfs::read(&folder.join("boot"), arch).unwrap();
     let cpuinfo = fs::read_to_string(folder.join("boot/proc/cpuinfo")).unwrap();
-    Some(Capture { name, tables, kernel, cpuinfo })
+    let ids = (0..kernel.cpus.len())
+        .map(|cpu| ["core_id", "cluster_id"].map(|id| number(&folder, cpu, id)));
+    let ids = ids.collect();
+    let in_memory = in_memory(&acpi);
+    assert_eq!(
+        Machine { name: tables.name.clone(), title: tables.title.clone(), ..in_memory },
+        tables
+    );
+    Some(Capture { name, tables, kernel, cpuinfo, ids })
+}
+
+/// A number of the topology files after boot; `None` where there is none or the kernel's -1.
+fn number(folder: &Path, cpu: usize, name: &str) -> Option<u32> {
+    let file = folder.join(format!("boot/sys/devices/system/cpu/cpu{cpu}/topology/{name}"));
+    fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+/// The machine of the tables in `acpi`, put behind one another and split again.
+fn in_memory(acpi: &Path) -> Machine {
+    let files = fs::read_dir(acpi).unwrap().map(|entry| entry.unwrap().path());
+    let dump: Vec<u8> = files.flat_map(|file| fs::read(file).unwrap()).collect();
+    let parts = acpi::split(&dump, "dump").unwrap();
+    let tables: Vec<(&str, &[u8])> = parts.into_iter().map(|part| ("dump", part)).collect();
+    acpi::read_tables(&tables, "dump").unwrap()
 }
 
 /// Unpacks tables, and sysfs and `/proc/cpuinfo` after boot; gives the directory and the capture's folder in it.
@@ -82,11 +108,11 @@ fn compare_nodes(Capture { name, tables, kernel, .. }: &Capture) {
 fn arm64_tables_give_what_kernels_show() {
     let Some(captures) = captures(Arch::Arm64, "arm64-") else { return };
     for capture in captures {
-        let Capture { name, tables, kernel, .. } = &capture;
+        let Capture { name, tables, kernel, ids, .. } = &capture;
         assert_eq!(tables.arch, Arch::Arm64, "{name}");
         assert_eq!(tables.cpus.len(), kernel.cpus.len(), "{name}: CPUs");
         assert_eq!(tables.online, kernel.online, "{name}: CPUs online");
-        for cpu in 0..tables.cpus.len() {
+        for (cpu, &shown_ids) in ids.iter().enumerate() {
             let what = format!("{name}: CPU {cpu}");
             let (table, shown) = (&tables.cpus[cpu], &kernel.cpus[cpu]);
             assert_eq!((table.core, table.thread), (shown.core, shown.thread), "{what}: core");
@@ -95,6 +121,7 @@ fn arm64_tables_give_what_kernels_show() {
             assert_eq!(tables.cluster_cpus(cpu), kernel.cluster_cpus(cpu), "{what}: cluster");
             assert_eq!((table.package, table.die), (shown.package, shown.die), "{what}: package");
             assert_eq!(tables.package_cpus(cpu), kernel.package_cpus(cpu), "{what}: package");
+            assert_eq!([table.ids.core, table.ids.cluster], shown_ids, "{what}: ids");
         }
         // Without firmware's word on a cache, the kernel takes level and type from the CPU's registers, has no
         // size and calls the cache everybody's.
@@ -103,10 +130,17 @@ fn arm64_tables_give_what_kernels_show() {
         assert_eq!(tables.caches, told, "{name}: caches");
         let silent = tables.unknown.iter().any(|u| u.contains("the PPTT names none"));
         assert_eq!(silent, told.is_empty(), "{name}: {:?}", tables.unknown);
-        // The kernel of the captures shows one node whatever the SRAT says.
+        // Of two nodes the captured kernel shows one. No rule about SRAT or SLIT in `acpi_numa_init` and
+        // `numa_register_nodes` of 6.12 and 7.3 refuses these tables, and ACPI_NUMA is on in its configuration; what
+        // is left is RAM outside of the SRAT's ranges, by the firmware's memory map, which no capture has.
         match tables.nodes.len() {
             1 => compare_nodes(&capture),
-            _ => assert_eq!(kernel.nodes.len(), 1, "{name}: compare its nodes"),
+            _ => {
+                assert_eq!(name, "arm64-7.3-kunpeng-2node", "compare its nodes");
+                assert_eq!(kernel.nodes.len(), 1, "{name}: compare its nodes");
+                let dropped = "NUMA nodes: Linux drops them where RAM lies outside";
+                assert!(tables.unknown.iter().any(|u| u.starts_with(dropped)), "{name}");
+            }
         }
     }
 }
@@ -124,7 +158,7 @@ fn arm64_nodes_are_those_that_the_machine_was_made_with() {
 fn x86_tables_give_cpus_and_nodes_as_kernels_show_them() {
     let Some(captures) = captures(Arch::X86, "x86-") else { return };
     for capture in captures {
-        let Capture { name, tables, kernel, cpuinfo } = &capture;
+        let Capture { name, tables, kernel, cpuinfo, .. } = &capture;
         assert_eq!(tables.arch, Arch::X86, "{name}");
         assert_eq!(tables.cpus.len(), kernel.cpus.len(), "{name}: CPUs");
         assert!(tables.unknown.iter().any(|u| u.contains("there is no PPTT")), "{name}");

@@ -11,6 +11,7 @@ const CAPTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/ora
 /// Captures whose names start with `prefix`; `None` (and a line saying so) where there are none at all.
 fn captures(prefix: &str) -> Option<Vec<PathBuf>> {
     let Ok(dir) = fs::read_dir(CAPTURES) else {
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "no captures in {CAPTURES}");
         println!("skipped: no ../shared");
         return None;
     };
@@ -32,6 +33,10 @@ const SYSFS_FILES: &[&str] = &[
     "core_cpus_list",
     "thread_siblings_list",
     "physical_package_id",
+    "core_id",
+    "cluster_id",
+    "cluster_cpus_list",
+    "cpu_capacity",
     "level",
     "type",
     "size",
@@ -77,7 +82,14 @@ fn steps(folder: &Path) -> Vec<PathBuf> {
 fn caches_of(cpu: usize, machine: &Machine) -> Vec<Cache> {
     let online = machine.online;
     let here = machine.caches.iter().filter(|c| c.cpus.contains(cpu));
-    here.map(|c| Cache { cpus: c.cpus & online, ..c.clone() }).collect()
+    // The captures have no file with the ways.
+    here.map(|c| Cache { cpus: c.cpus & online, ways: None, ..c.clone() }).collect()
+}
+
+/// The number in the topology file `name` of `cpu` below `step`; `None` for the kernel's -1.
+fn topology_id(step: &Path, cpu: usize, name: &str) -> Option<u32> {
+    let file = step.join(format!("sys/devices/system/cpu/cpu{cpu}/topology/{name}"));
+    fs::read_to_string(file).unwrap().trim().parse().ok()
 }
 
 /// Compares `tree` with `kernel`, which has no more than what sysfs shows of online CPUs.
@@ -122,6 +134,10 @@ fn device_trees_give_what_kernels_show() {
             let kernel = sysfs::read(&step, Arch::Powerpc).unwrap();
             let tree = tree.with_online(kernel.online).unwrap();
             compare(&tree, &kernel, &step.display().to_string());
+            for cpu in kernel.online.iter() {
+                let id = topology_id(&step, cpu, "core_id");
+                assert_eq!(tree.cpus[cpu].ids.core, id, "{}: CPU {cpu}: core_id", step.display());
+            }
         }
     }
 }
@@ -174,12 +190,64 @@ fn sysfs_of_other_architectures_reads() {
     }
 }
 
+/// All but the caches: this tree names none, so that the kernel has them from the CPU's registers, the first level
+/// private and the others everybody's.
 #[test]
-fn arm64_device_tree_is_refused_clearly() {
+fn arm64_device_tree_gives_what_its_kernel_shows() {
     let Some(archives) = captures("arm64-7.3-kunpeng-1node-dt") else { return };
     let (_dir, folder) = unpack(&archives[0]);
-    let error = resolve(folder.join("fw/fdt").to_str().unwrap()).unwrap_err().to_string();
-    assert!(error.contains("/cpus: found arm64, which is not supported"), "{error}");
+    let tree = resolve(folder.join("fw/fdt").to_str().unwrap()).unwrap();
+    let kernel = sysfs::read(&folder.join("boot"), Arch::Arm64).unwrap();
+    assert_eq!((tree.arch, tree.cpus.len()), (Arch::Arm64, 24));
+    assert_eq!(tree.firmware, Some(machine::Firmware::DeviceTree));
+    assert_eq!(tree.online, kernel.online);
+    for cpu in 0..24 {
+        let (of_tree, shown) = (&tree.cpus[cpu], &kernel.cpus[cpu]);
+        let what = format!("CPU {cpu}");
+        assert_eq!((of_tree.core, of_tree.thread), (shown.core, shown.thread), "{what}: core");
+        assert_eq!((of_tree.cluster, of_tree.die), (shown.cluster, shown.die), "{what}: cluster");
+        assert_eq!((of_tree.package, of_tree.node), (shown.package, shown.node), "{what}: package");
+        assert_eq!(tree.core_cpus(cpu), kernel.core_cpus(cpu), "{what}");
+        assert_eq!(tree.cluster_cpus(cpu), kernel.cluster_cpus(cpu), "{what}");
+        assert_eq!(tree.package_cpus(cpu), kernel.package_cpus(cpu), "{what}");
+        let ids = ["core_id", "cluster_id"].map(|id| topology_id(&folder.join("boot"), cpu, id));
+        assert_eq!([of_tree.ids.core, of_tree.ids.cluster], ids, "{what}: ids");
+        let capacity = folder.join(format!("boot/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"));
+        let capacity = fs::read_to_string(capacity).unwrap().trim().parse().unwrap();
+        assert_eq!(of_tree.capacity, Some(capacity), "{what}: capacity");
+    }
+    // QEMU counts Aff0 to 15.
+    assert_eq!(tree.cpus[17].hw_id, 0x101);
+    let nodes: Vec<_> = [&tree, &kernel]
+        .iter()
+        .map(|m| m.nodes.iter().map(|n| (n.id, n.cpus, n.distances.clone())).collect::<Vec<_>>())
+        .collect();
+    assert_eq!(nodes[0], nodes[1]);
+    let memory = [&tree, &kernel].map(|m| m.nodes[0].memory_kib.unwrap());
+    assert!(memory[1] <= memory[0] && memory[1] > memory[0] / 10 * 8, "{memory:?}");
+
+    assert!(tree.caches.is_empty());
+    assert!(tree.unknown.iter().any(|u| u.starts_with("Caches of CPUs 0-23")));
+    for cache in &kernel.caches {
+        let sharers = if cache.level == 1 { 1 } else { 24 };
+        assert_eq!((cache.size_kib, cache.cpus.len()), (None, sharers), "{cache:?}");
+    }
+}
+
+/// EFI firmware with ACPI tables hands on a device tree with nothing but `/chosen`.
+#[test]
+fn arm64_device_trees_beside_acpi_name_no_cpus() {
+    let Some(archives) = captures("arm64-") else { return };
+    let mut stubs = 0;
+    for archive in archives {
+        let (_dir, folder) = unpack(&archive);
+        if folder.join("fw/acpi").is_dir() {
+            let error = resolve(folder.join("fw/fdt").to_str().unwrap()).unwrap_err().to_string();
+            assert!(error.ends_with("fdt: /: found no node `cpus`, expected one"), "{error}");
+            stubs += 1;
+        }
+    }
+    assert!(stubs > 0, "no arm64 capture with ACPI in {CAPTURES}");
 }
 
 /// A step is read with its firmware's tables: the device tree's cores and small cores, this step's CPUs online.

@@ -5,9 +5,6 @@
 //! unsafe code and know no PPTT.
 
 use crate::error::MachineError;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::Path;
 
 /// Bytes of the header; the table's own fields follow.
 pub(super) const HEADER_BYTES: usize = 36;
@@ -20,20 +17,6 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Reads the table that the file `signature` in `dir` holds; `None` where there is no such file.
-    pub(super) fn read(dir: &Path, signature: &str) -> Result<Option<Table>, MachineError> {
-        let path = dir.join(signature);
-        match fs::read(&path) {
-            Ok(bytes) => Table::parse(&path.display().to_string(), bytes, signature).map(Some),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(MachineError::File {
-                file: path.display().to_string(),
-                found: error.to_string(),
-                expected: "a readable file".to_string(),
-            }),
-        }
-    }
-
     /// Checks the header of the table in `bytes`; `file` names it in errors.
     pub(super) fn parse(
         file: &str,
@@ -62,6 +45,11 @@ impl Table {
             return Err(table.error(9, format!("checksum {found:#04x}"), format!("{right:#04x}")));
         }
         Ok(table)
+    }
+
+    /// Whether the table has this signature.
+    pub(super) fn is(&self, signature: &str) -> bool {
+        self.bytes.starts_with(signature.as_bytes())
     }
 
     /// Revision of the table's format.

@@ -1,25 +1,27 @@
 //! Threads, cores, clusters, packages and caches as Linux derives them from the PPTT's trees.
 
 use super::madt;
-use super::pptt::Pptt;
+use super::pptt::{self, Pptt};
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
-use crate::model::{Arch, Cache, CacheKind, Origin, sort_caches};
-use std::collections::BTreeMap;
+use crate::model::{Arch, Cache, CacheKind, Origin, OsIds, sort_caches};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a CPU is. Core and cluster are offsets of the PPTT's nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) core: usize,
     pub(super) cluster: Option<usize>,
-    /// ACPI processor UID of the package's node where that is valid, else its offset: Linux's package id.
+    /// Linux's package id.
     pub(super) package: u32,
+    pub(super) ids: OsIds,
 }
 
 /// Places of `processors`.
 ///
 /// The core is the leaf, or the parent of a leaf that is a thread. The package is the first node upwards from the
-/// leaf that is marked as one, else the root. The cluster is the core's parent, unless that is the package.
+/// leaf that is marked as one, else the root. The cluster is the core's parent, be it the package or not. So does
+/// Linux from 5.16 on (`parse_acpi_topology`, `find_acpi_cpu_topology_cluster`).
 pub(super) fn places(
     pptt: &Pptt<'_>,
     arch: Arch,
@@ -31,27 +33,45 @@ pub(super) fn places(
 fn place(pptt: &Pptt<'_>, arch: Arch, processor: &madt::Processor) -> Result<Place, MachineError> {
     let path = path(pptt, processor)?;
     let leaf = &pptt.processors[path[0]];
-    // Where the table is too old to tell, Linux on arm64 asks MPIDR.
-    let thread = leaf.thread.unwrap_or(arch == Arch::Arm64 && processor.multithreaded);
-    let Some(&core) = path.get(usize::from(thread)) else {
+    // Where the table is too old to tell, Linux on arm64 asks MPIDR for the core, and takes a leaf's parent for the
+    // cluster all the same.
+    let unmarked = pptt.table.revision() < 2 && arch == Arch::Arm64 && processor.multithreaded;
+    let Some(&core) = path.get(usize::from(leaf.thread || unmarked)) else {
         let found = "a thread without parent";
         return Err(pptt.table.error(leaf.offset, found, "the core as its parent"));
     };
     let marked = path.iter().position(|&node| pptt.processors[node].package);
     let package = path[marked.unwrap_or(path.len() - 1)];
     let offset = |node: usize| pptt.processors[node].offset;
-    let cluster = path.get(usize::from(thread) + 1).filter(|&&node| node != package);
-    let package_id = pptt.processors[package].id;
+    let cluster = path.get(usize::from(leaf.thread) + 1).copied();
+    let core_id = match core == path[0] {
+        true => leaf.uid,
+        false => os_id(pptt, core)?,
+    };
+    let cluster_id = cluster.map(|node| os_id(pptt, node)).transpose()?;
     Ok(Place {
         core: offset(core),
-        cluster: cluster.map(|&node| offset(node)),
-        package: match package_id {
-            Some(id) => id,
-            None => u32::try_from(offset(package)).map_err(|_| {
-                let found = "a package whose offset needs more than 32 bits";
-                pptt.table.error(offset(package), found, "a smaller table")
-            })?,
+        cluster: cluster.map(offset),
+        package: os_id(pptt, package)?,
+        ids: match arch {
+            Arch::Arm64 => OsIds { core: Some(core_id), cluster: cluster_id, die: None },
+            _ => OsIds::default(),
         },
+    })
+}
+
+/// Linux's number of a node: its ACPI processor UID where that is marked as valid, else its offset.
+fn os_id(pptt: &Pptt<'_>, node: usize) -> Result<u32, MachineError> {
+    let node = &pptt.processors[node];
+    if node.uid_valid {
+        return Ok(node.uid);
+    }
+    u32::try_from(node.offset).map_err(|_| {
+        pptt.table.error(
+            node.offset,
+            "a node whose offset needs more than 32 bits",
+            "a smaller table",
+        )
     })
 }
 
@@ -65,17 +85,33 @@ fn path(pptt: &Pptt<'_>, processor: &madt::Processor) -> Result<Vec<usize>, Mach
     Ok(std::iter::successors(Some(leaf), |&node| pptt.processors[node].parent).collect())
 }
 
-/// Which caches are one: those that CPUs find at the same node, of the same level and kind.
-type Key = (usize, u8, CacheKind);
+/// Which caches are one: those of one id, or that CPUs find at the same node, of the same level and kind.
+type Key = (Home, u8, CacheKind);
+
+/// What tells a cache from others of its level and kind.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Home {
+    Node(usize),
+    Id(u32),
+}
+
+/// Caches, and those that Linux passes over.
+pub(super) struct Caches {
+    pub(super) caches: Vec<Cache>,
+    /// Offsets of caches that do not tell their type.
+    pub(super) untyped: BTreeSet<usize>,
+}
 
 /// Caches of `processors`. A chain's first cache lies one level above the deepest one of the nodes below. A cache
 /// belongs to all CPUs below the node whose resources lead to it, so that two nodes which name one structure have
-/// two caches alike.
+/// two caches alike, unless the structure has an id (`cache_leaves_are_shared`). A cache without type counts as a
+/// level but is none that Linux could match (`acpi_pptt_walk_cache`, 6.12).
 pub(super) fn caches(
     pptt: &Pptt<'_>,
     processors: &[madt::Processor],
-) -> Result<Vec<Cache>, MachineError> {
+) -> Result<Caches, MachineError> {
     let mut found: BTreeMap<Key, (usize, CpuSet)> = BTreeMap::new();
+    let mut untyped = BTreeSet::new();
     for (cpu, processor) in processors.iter().enumerate() {
         let mut below = 0;
         for node in path(pptt, processor)? {
@@ -85,10 +121,16 @@ pub(super) fn caches(
                 for (cache, position) in chain.zip(1..) {
                     let level = below + position;
                     deepest = deepest.max(level);
-                    let key = (node, level_number(pptt, cache, level)?, pptt.caches[cache].kind);
-                    let (same, cpus) = found.entry(key).or_insert((cache, CpuSet::EMPTY));
-                    if *same != cache {
-                        return Err(ambiguous(pptt, node, key.1, [*same, cache]));
+                    let level = level_number(pptt, cache, level)?;
+                    let Some(kind) = pptt.caches[cache].kind else {
+                        untyped.insert(pptt.caches[cache].offset);
+                        continue;
+                    };
+                    let home = pptt.caches[cache].id.map_or(Home::Node(node), Home::Id);
+                    let (same, cpus) =
+                        found.entry((home, level, kind)).or_insert((cache, CpuSet::EMPTY));
+                    if *same != cache && matches!(home, Home::Node(_)) {
+                        return Err(ambiguous(pptt, node, level, [*same, cache]));
                     }
                     cpus.insert(cpu);
                 }
@@ -98,20 +140,12 @@ pub(super) fn caches(
     }
     let mut caches: Vec<Cache> = Vec::new();
     for ((_, level, kind), (cache, cpus)) in found {
-        let cache = &pptt.caches[cache];
-        let (size_kib, line_bytes) = (cache.size_kib, cache.line_bytes);
-        caches.push(Cache {
-            level,
-            kind,
-            size_kib,
-            line_bytes,
-            ways: None,
-            cpus,
-            origin: Origin::Firmware,
-        });
+        let pptt::Cache { size_kib, line_bytes, ways, .. } = pptt.caches[cache];
+        let origin = Origin::Firmware;
+        caches.push(Cache { level, kind, size_kib, line_bytes, ways, cpus, origin });
     }
     sort_caches(&mut caches);
-    Ok(caches)
+    Ok(Caches { caches, untyped })
 }
 
 fn level_number(pptt: &Pptt<'_>, cache: usize, level: usize) -> Result<u8, MachineError> {

@@ -115,7 +115,7 @@ fn processors(table: &Table) -> Result<Vec<Found>, MachineError> {
 }
 
 /// Affinity bytes of `mpidr`: Aff0 to Aff2 are its lowest 24 bits, Aff3 its bits 32 to 39.
-fn affinity(mpidr: u64) -> u32 {
+pub(crate) fn affinity(mpidr: u64) -> u32 {
     ((mpidr & 0xff_ffff) | ((mpidr >> 32 & 0xff) << 24)) as u32
 }
 

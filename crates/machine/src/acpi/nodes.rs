@@ -17,6 +17,10 @@ pub(super) struct Nodes {
 }
 
 /// Puts CPUs, memory and distances together. A domain without CPU and memory keeps its number but is no node.
+///
+/// Linux on arm64 may show a single node all the same: it drops the SRAT's nodes where a page of RAM lies outside
+/// of the table's ranges (`numa_register_nodes`, `memblock_validate_numa_coverage`, 6.12). That rests on the memory
+/// map of the firmware, which no table has.
 pub(super) fn nodes(
     madt: &Madt,
     srat: Option<&Srat>,
@@ -24,8 +28,11 @@ pub(super) fn nodes(
     unknown: &mut Vec<String>,
 ) -> Result<Nodes, MachineError> {
     let count = madt.processors.len();
-    let Some(srat) = srat.filter(|srat| !srat.nodes.is_empty()) else {
-        unknown.push("NUMA nodes: no SRAT names any; one node holds all CPUs.".to_string());
+    // `acpi_numa_init`: without a range of memory the whole SRAT counts for nothing.
+    let Some(srat) = srat.filter(|srat| srat.ranges > 0) else {
+        unknown.push(
+            "NUMA nodes: no SRAT names any with memory; one node holds all CPUs.".to_string(),
+        );
         let cpus = CpuSet::first_n(count);
         let only = Node { id: 0, cpus, memory_kib: None, distances: vec![LOCAL] };
         return Ok(Nodes { nodes: vec![only], node_of: vec![0; count] });
@@ -38,6 +45,12 @@ pub(super) fn nodes(
     }
     if srat.pluggable {
         unknown.push("Memory of NUMA nodes: ranges for hot-plugging are left out.".to_string());
+    }
+    if madt.arch == Arch::Arm64 && srat.nodes.len() > 1 {
+        unknown.push(
+            "NUMA nodes: Linux drops them where RAM lies outside of the SRAT's ranges, which the tables do not show."
+                .to_string(),
+        );
     }
     if srat.memory_bytes.is_empty() {
         unknown.push("Memory of NUMA nodes: the SRAT names none.".to_string());

@@ -1,5 +1,9 @@
 //! Structures of the Processor Properties Topology Table (ACPI Specification 6.5, 5.2.30): processor nodes, which
 //! form trees, and caches, which form chains.
+//!
+//! Of the nodes' flags, `physical package`, `ACPI processor ID valid`, `thread` and `leaf` are read, as in Linux
+//! (`drivers/acpi/pptt.c`, 6.12 to 7.3). `Identical implementation` is not: Linux tells kinds of cores apart by it
+//! for performance counters and, in 7.3, to count threads for `smt/control`, never for topology.
 
 use super::header::{Entry, HEADER_BYTES, Table};
 use crate::error::MachineError;
@@ -15,8 +19,12 @@ const THREAD: u32 = 1 << 2;
 const LEAF: u32 = 1 << 3;
 
 const SIZE_VALID: u32 = 1;
+const WAYS_VALID: u32 = 1 << 2;
 const TYPE_VALID: u32 = 1 << 4;
 const LINE_VALID: u32 = 1 << 6;
+const CACHE_ID_VALID: u32 = 1 << 7;
+/// First revision of the table whose caches have ids.
+const CACHE_ID_REVISION: u8 = 3;
 
 /// A processor, or something that contains processors.
 #[derive(Debug)]
@@ -25,10 +33,12 @@ pub(super) struct Processor {
     /// Index of the parent.
     pub(super) parent: Option<usize>,
     pub(super) package: bool,
-    /// Whether it shares a core with others; revision 1 of the table does not tell.
-    pub(super) thread: Option<bool>,
-    /// ACPI processor UID; of a container where it is marked as valid.
-    pub(super) id: Option<u32>,
+    /// Whether it shares a core with others, in tables that tell (revision 2 and later).
+    pub(super) thread: bool,
+    /// ACPI processor UID.
+    pub(super) uid: u32,
+    /// Whether [`Processor::uid`] is marked as valid.
+    pub(super) uid_valid: bool,
     /// Indices of the first caches of its chains.
     pub(super) caches: Vec<usize>,
 }
@@ -41,7 +51,11 @@ pub(super) struct Cache {
     pub(super) next: Option<usize>,
     pub(super) size_kib: Option<u32>,
     pub(super) line_bytes: Option<u32>,
-    pub(super) kind: CacheKind,
+    pub(super) ways: Option<u32>,
+    /// What it holds, where it tells.
+    pub(super) kind: Option<CacheKind>,
+    /// Number of this very cache, where it has one.
+    pub(super) id: Option<u32>,
 }
 
 /// The table with offsets resolved; neither parents nor next levels run in circles.
@@ -68,7 +82,7 @@ pub(super) fn read(table: &Table) -> Result<Pptt<'_>, MachineError> {
     let places = Places { processors: places(PROCESSOR), caches: places(CACHE) };
     let known: Vec<usize> = entries.iter().map(|e| e.offset).collect();
 
-    let caches = of_kind(CACHE).map(|e| cache(e, &places)).collect::<Result<Vec<_>, _>>()?;
+    let caches = of_kind(CACHE).map(|e| cache(table, e, &places)).collect::<Result<Vec<_>, _>>()?;
     let caches_next: Vec<Option<usize>> = caches.iter().map(|c| c.next).collect();
     if let Some(index) = circle(&caches_next) {
         let found = "a cache that is its own next level, directly or through others";
@@ -104,7 +118,7 @@ fn link(
     }
 }
 
-fn cache(entry: &Entry<'_>, places: &Places) -> Result<Cache, MachineError> {
+fn cache(table: &Table, entry: &Entry<'_>, places: &Places) -> Result<Cache, MachineError> {
     let flags = entry.u32(4)?;
     let next = link(entry, "next level", entry.u32(8)?, &places.caches, "a cache")?;
     let size_bytes = match flags & SIZE_VALID {
@@ -119,15 +133,22 @@ fn cache(entry: &Entry<'_>, places: &Places) -> Result<Cache, MachineError> {
         _ => u32::from(entry.u16(22)?),
     };
     let kind = match entry.u8(21)? >> 2 & 3 {
-        // As Linux has it, a cache that does not tell its type is unified.
-        _ if flags & TYPE_VALID == 0 => CacheKind::Unified,
-        0 => CacheKind::Data,
-        1 => CacheKind::Instruction,
-        _ => CacheKind::Unified,
+        _ if flags & TYPE_VALID == 0 => None,
+        0 => Some(CacheKind::Data),
+        1 => Some(CacheKind::Instruction),
+        _ => Some(CacheKind::Unified),
+    };
+    let ways = match flags & WAYS_VALID {
+        0 => None,
+        _ => Some(u32::from(entry.u8(20)?)),
+    };
+    let id = match flags & CACHE_ID_VALID != 0 && table.revision() >= CACHE_ID_REVISION {
+        true => Some(entry.u32(24)?),
+        false => None,
     };
     let known = |value: u32| Some(value).filter(|&v| v != 0);
     let (size_kib, line_bytes) = (known(size_bytes / 1024), known(line_bytes));
-    Ok(Cache { offset: entry.offset, next, size_kib, line_bytes, kind })
+    Ok(Cache { offset: entry.offset, next, size_kib, line_bytes, ways, kind, id })
 }
 
 fn processor(
@@ -155,8 +176,9 @@ fn processor(
         offset: entry.offset,
         parent,
         package: flags & PACKAGE != 0,
-        thread: (table.revision() > 1).then_some(flags & THREAD != 0),
-        id: (flags & (ID_VALID | LEAF) != 0).then_some(entry.u32(12)?),
+        thread: table.revision() > 1 && flags & THREAD != 0,
+        uid: entry.u32(12)?,
+        uid_valid: flags & ID_VALID != 0,
         caches,
     })
 }
@@ -174,8 +196,11 @@ fn leaves(
     let mut leaves: BTreeMap<u32, usize> = BTreeMap::new();
     let nodes = entries.iter().filter(|e| e.kind == PROCESSOR);
     for (index, entry) in nodes.enumerate() {
-        let marked = entry.u32(4)? & LEAF != 0;
-        if !marked && (table.revision() > 1 || has_child[index]) {
+        let leaf = match table.revision() > 1 {
+            true => entry.u32(4)? & LEAF != 0,
+            false => !has_child[index],
+        };
+        if !leaf {
             continue;
         }
         let id = entry.u32(12)?;

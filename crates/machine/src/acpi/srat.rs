@@ -27,6 +27,8 @@ pub(super) struct Srat {
     pub(super) memory_bytes: BTreeMap<u32, u64>,
     /// Whether there are ranges that memory can be plugged into.
     pub(super) pluggable: bool,
+    /// Number of memory ranges in use or for plugging.
+    pub(super) ranges: usize,
 }
 
 /// Reads the structures that `arch` uses.
@@ -60,6 +62,7 @@ pub(super) fn read(table: &Table, arch: Arch) -> Result<Srat, MachineError> {
         if flags & ENABLED == 0 {
             continue;
         }
+        srat.ranges += 1;
         let node = srat.node(entry.u32(2)? & domain_mask);
         let bytes = match flags & HOT_PLUGGABLE {
             0 => entry.u64(16)?,

@@ -51,15 +51,17 @@ fn sharers(core: &Core<'_>, property: ThreadGroupProperty) -> Option<Vec<CpuSet>
     core.parts.iter().find(|p| p.property == property).map(|part| core.group_cpus(part))
 }
 
-/// Kind, size and line of the cache or caches that one node describes.
-struct Shape {
-    kind: CacheKind,
-    size_kib: Option<u32>,
-    line_bytes: Option<u32>,
+/// Kind, size, line and ways of the cache or caches that one node describes.
+pub(super) struct Shape {
+    pub(super) kind: CacheKind,
+    pub(super) size_kib: Option<u32>,
+    pub(super) line_bytes: Option<u32>,
+    pub(super) ways: Option<u32>,
 }
 
 impl Shape {
-    fn of_node(node: Node<'_>, level: u8) -> Result<Vec<Shape>, MachineError> {
+    /// The caches of `node`, which is a CPU (level 1) or a cache node.
+    pub(super) fn of_node(node: Node<'_>, level: u8) -> Result<Vec<Shape>, MachineError> {
         let outer = level > 1;
         let split = node.has("d-cache-size") && node.has("i-cache-size");
         if node.has("cache-unified") || node.has("cache-size") || outer && !split {
@@ -72,6 +74,11 @@ impl Shape {
             }
         }
         Ok(shapes)
+    }
+
+    /// A cache of which no more than its kind is known.
+    pub(super) fn unsized_of(kind: CacheKind) -> Shape {
+        Shape { kind, size_kib: None, line_bytes: None, ways: None }
     }
 
     /// Reads the first of `PREFIX-size` and of `PREFIX-line-size`, `PREFIX-block-size` that is there.
@@ -92,7 +99,19 @@ impl Shape {
                 node.property_error(name, Fault::new(format!("{value}"), "less than 2^32"))
             })
         };
-        let size_kib = match first(&["size"])? {
+        let size = first(&["size"])?;
+        let ways = |line: Option<u32>| -> Result<Option<u32>, MachineError> {
+            let Some((name, sets)) = first(&["sets"])? else { return Ok(None) };
+            match (sets, &size, line) {
+                // As in Linux (`cache_associativity`): one set is full associativity.
+                (1, ..) => Ok(Some(0)),
+                (sets, Some((_, bytes)), Some(line)) => {
+                    Ok(Some(narrow(&name, bytes / sets / u64::from(line))?))
+                }
+                _ => Ok(None),
+            }
+        };
+        let size_kib = match size.clone() {
             Some((name, bytes)) if !bytes.is_multiple_of(1024) => {
                 let fault = Fault::new(format!("{bytes} bytes"), "a multiple of 1024");
                 return Err(node.property_error(&name, fault));
@@ -104,12 +123,13 @@ impl Shape {
             Some((name, bytes)) => Some(narrow(&name, bytes)?),
             None => None,
         };
-        Ok(Shape { kind, size_kib, line_bytes })
+        Ok(Shape { kind, size_kib, line_bytes, ways: ways(line_bytes)? })
     }
 
-    fn cache(&self, level: u8, cpus: CpuSet) -> Cache {
-        let Shape { kind, size_kib, line_bytes } = *self;
-        Cache { level, kind, size_kib, line_bytes, ways: None, cpus, origin: Origin::Firmware }
+    /// The cache at `level` that `cpus` share.
+    pub(super) fn cache(&self, level: u8, cpus: CpuSet) -> Cache {
+        let Shape { kind, size_kib, line_bytes, ways } = *self;
+        Cache { level, kind, size_kib, line_bytes, ways, cpus, origin: Origin::Firmware }
     }
 }
 
@@ -126,9 +146,7 @@ fn outer<'t>(tree: &'t Tree<'t>, cores: &[Core<'t>]) -> Result<Vec<Outer<'t>>, M
         for (node, level) in chain(core.node, &phandles)? {
             let entry = reached.entry(node.index()).or_insert((node, level, Vec::new()));
             if entry.1 != level {
-                let found =
-                    format!("level {} and level {level} from {}", entry.1, core.node.path());
-                return Err(node.error(found, "one level"));
+                return Err(two_levels(node, [entry.1, level], core.node));
             }
             // Thread groups of property 2 tell the sharers of L2 and, where it is private, L3.
             match groups.as_ref().filter(|_| level <= 3) {
@@ -145,8 +163,14 @@ fn outer<'t>(tree: &'t Tree<'t>, cores: &[Core<'t>]) -> Result<Vec<Outer<'t>>, M
     Ok(reached.into_values().collect())
 }
 
+/// The error of a cache node that chains reach at two levels, the second from `core`.
+pub(super) fn two_levels(node: Node<'_>, levels: [u8; 2], core: Node<'_>) -> MachineError {
+    let found = format!("level {} and level {} from {}", levels[0], levels[1], core.path());
+    node.error(found, "one level")
+}
+
 /// Cache nodes above a core with their levels, the nearest first.
-fn chain<'t>(
+pub(super) fn chain<'t>(
     core: Node<'t>,
     phandles: &HashMap<u32, Node<'t>>,
 ) -> Result<Vec<(Node<'t>, u8)>, MachineError> {

@@ -20,6 +20,8 @@ pub(super) struct Core<'t> {
     pub(super) parts: Vec<Part>,
     /// `ibm,chip-id` of the node or of one above it.
     pub(super) chip: Option<u32>,
+    /// First cell of `reg`, where the node has it.
+    pub(super) reg: Option<u32>,
 }
 
 impl Core<'_> {
@@ -68,7 +70,8 @@ pub(super) fn cores(nodes: Vec<Node<'_>>) -> Result<Cores<'_>, MachineError> {
                 .map_err(|fault| node.property_error(thread_groups::NAME, fault))?,
             None => Vec::new(),
         };
-        all.cores.push(Core { node, first_cpu, threads, parts, chip: chip(node)? });
+        let reg = node.cells("reg")?.and_then(|cells| cells.first().copied());
+        all.cores.push(Core { node, first_cpu, threads, parts, chip: chip(node)?, reg });
         first_cpu = next_cpu;
     }
     Ok(all)

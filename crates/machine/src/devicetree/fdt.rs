@@ -6,6 +6,7 @@
 //! block (SLOF writes version 16 with the strings first).
 
 use crate::error::{Fault, MachineError};
+use std::borrow::Cow;
 
 /// First four bytes of every flattened device tree.
 pub(crate) const MAGIC: u32 = 0xd00d_feed;
@@ -16,12 +17,17 @@ const PROPERTY: u32 = 3;
 const NOP: u32 = 4;
 const END: u32 = 9;
 
-/// One node as the blob has it.
+/// One node as the source has it.
 #[derive(Debug)]
 pub(super) struct RawNode<'a> {
-    pub(super) name: &'a str,
+    pub(super) name: Cow<'a, str>,
     pub(super) parent: Option<usize>,
-    pub(super) properties: Vec<(&'a str, &'a [u8])>,
+    pub(super) properties: Vec<(Cow<'a, str>, Cow<'a, [u8]>)>,
+}
+
+/// `boot_cpuid_phys` of the header: `reg` of the CPU that boots.
+pub(super) fn boot_cpu(blob: &[u8]) -> Option<u32> {
+    word(blob, 28)
 }
 
 /// Reads the nodes of `blob` in its order; the root is the first, and a parent comes before its children.
@@ -168,7 +174,7 @@ impl<'a> Walk<'a> {
         if self.open.is_none() && !self.nodes.is_empty() {
             return broken(start, format!("a second root node `{name}`"), "the end of the tree");
         }
-        self.nodes.push(RawNode { name, parent: self.open, properties: Vec::new() });
+        self.nodes.push(RawNode { name: name.into(), parent: self.open, properties: Vec::new() });
         self.open = Some(self.nodes.len() - 1);
         Ok(())
     }
@@ -191,7 +197,7 @@ impl<'a> Walk<'a> {
         let name = self.blocks.text(name_start, self.blocks.strings_end)?;
         match self.open.and_then(|open| self.nodes.get_mut(open)) {
             Some(node) => {
-                node.properties.push((name, value));
+                node.properties.push((name.into(), value.into()));
                 Ok(())
             }
             None => broken(start, format!("property `{name}`"), "a property inside a node"),
@@ -213,9 +219,14 @@ mod tests {
         let blob = blob();
         let nodes = nodes(&blob, "t.dtb").unwrap();
         assert_eq!(nodes.len(), 2);
-        assert_eq!(nodes[0].properties, [("a", [0, 0, 0, 1, 0, 0, 0, 2].as_slice())]);
-        assert_eq!((nodes[1].name, nodes[1].parent), ("x@0", Some(0)));
-        assert_eq!(nodes[1].properties, [("b", b"yes\0".as_slice())]);
+        let property = |node: usize| {
+            let (name, value) = &nodes[node].properties[0];
+            (name.to_string(), value.to_vec())
+        };
+        assert_eq!(property(0), ("a".to_string(), vec![0, 0, 0, 1, 0, 0, 0, 2]));
+        assert_eq!((&*nodes[1].name, nodes[1].parent), ("x@0", Some(0)));
+        assert_eq!(property(1), ("b".to_string(), b"yes\0".to_vec()));
+        assert_eq!(boot_cpu(&blob), Some(0));
     }
 
     #[test]

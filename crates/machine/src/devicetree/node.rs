@@ -1,6 +1,7 @@
 //! Typed access to nodes and properties, with errors that name both.
 
 use super::fdt::{self, RawNode};
+use super::files;
 use crate::error::{Fault, MachineError};
 use std::collections::HashMap;
 
@@ -8,6 +9,10 @@ use std::collections::HashMap;
 pub(super) struct Tree<'a> {
     file: &'a str,
     nodes: Vec<RawNode<'a>>,
+    /// Indices of each node's children.
+    children: Vec<Vec<usize>>,
+    /// `reg` of the CPU that boots, as the blob's header has it.
+    boot_cpu: Option<u32>,
 }
 
 /// A node of a [`Tree`].
@@ -19,7 +24,32 @@ pub(super) struct Node<'t> {
 
 impl<'a> Tree<'a> {
     pub(super) fn read(blob: &'a [u8], file: &'a str) -> Result<Tree<'a>, MachineError> {
-        Ok(Tree { file, nodes: fdt::nodes(blob, file)? })
+        let mut tree = Tree::of_nodes(fdt::nodes(blob, file)?, file);
+        tree.boot_cpu = fdt::boot_cpu(blob);
+        Ok(tree)
+    }
+
+    /// The tree of a device-tree directory's `files`; see [`files::nodes`].
+    pub(super) fn from_files(
+        files: impl IntoIterator<Item = (String, Vec<u8>)>,
+        file: &'a str,
+    ) -> Result<Tree<'a>, MachineError> {
+        Ok(Tree::of_nodes(files::nodes(files, file)?, file))
+    }
+
+    fn of_nodes(nodes: Vec<RawNode<'a>>, file: &'a str) -> Tree<'a> {
+        let mut children = vec![Vec::new(); nodes.len()];
+        for (index, node) in nodes.iter().enumerate() {
+            if let Some(siblings) = node.parent.and_then(|parent| children.get_mut(parent)) {
+                siblings.push(index);
+            }
+        }
+        Tree { file, nodes, children, boot_cpu: None }
+    }
+
+    /// `reg` of the CPU that boots, where the source has it.
+    pub(super) fn boot_cpu(&self) -> Option<u32> {
+        self.boot_cpu
     }
 
     /// All nodes, in the blob's order; the first is the root.
@@ -59,7 +89,12 @@ impl<'t> Node<'t> {
 
     /// Name with unit address.
     pub(super) fn name(&self) -> &'t str {
-        self.raw().name
+        &self.raw().name
+    }
+
+    /// Name without unit address.
+    pub(super) fn base_name(&self) -> &'t str {
+        self.name().split('@').next().unwrap_or(self.name())
     }
 
     pub(super) fn parent(&self) -> Option<Node<'t>> {
@@ -68,13 +103,13 @@ impl<'t> Node<'t> {
 
     /// Children in the blob's order.
     pub(super) fn children(&self) -> impl Iterator<Item = Node<'t>> + use<'t> {
-        let (tree, parent) = (self.tree, self.index);
-        tree.nodes().filter(move |n| n.raw().parent == Some(parent))
+        let tree = self.tree;
+        tree.children[self.index].iter().map(move |&index| Node { tree, index })
     }
 
     /// The child called `name`, with any unit address or none.
     pub(super) fn child(&self, name: &str) -> Option<Node<'t>> {
-        self.children().find(|c| c.name().split('@').next() == Some(name))
+        self.children().find(|c| c.base_name() == name)
     }
 
     /// Path from the root, as `/cpus/PowerPC,POWER9@0`.
@@ -91,7 +126,7 @@ impl<'t> Node<'t> {
 
     /// The bytes of property `name`.
     pub(super) fn bytes(&self, name: &str) -> Option<&'t [u8]> {
-        self.raw().properties.iter().find(|(n, _)| *n == name).map(|(_, value)| *value)
+        self.raw().properties.iter().find(|(n, _)| n == name).map(|(_, value)| &**value)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

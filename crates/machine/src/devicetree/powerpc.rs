@@ -2,12 +2,11 @@
 
 use super::node::{Node, Tree};
 use super::thread_groups::Part;
-use super::{caches, cpu_nodes, cpus, idle, numa};
+use super::{caches, cpu_nodes, cpus, idle, name, numa};
 use crate::constants::Constants;
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
 use crate::model::{Arch, Cpu, Firmware, Machine, OsIds, ThreadGroups, sort_caches};
-use std::path::Path;
 
 /// Reads the machine below `cpus_node`, which is `/cpus`.
 pub(super) fn machine(
@@ -75,7 +74,8 @@ fn cpus(cores: &[cpus::Core<'_>], nodes: &[u32]) -> Vec<Cpu> {
             die: package,
             package,
             node,
-            ids: OsIds::default(),
+            // `core_id` is the node's `reg` (`cpu_to_core_id`), which need not be the first thread's number.
+            ids: OsIds { core: core.reg, ..OsIds::default() },
             capacity: None,
         }));
     }
@@ -116,10 +116,6 @@ fn frequencies(tree: &Tree<'_>, cores: &[cpus::Core<'_>]) -> Result<String, Mach
         }
     }
     Ok("Frequencies: the device tree has neither p-states nor a clock-frequency.".to_string())
-}
-
-fn name(file: &str) -> String {
-    Path::new(file).file_stem().map_or(file.to_string(), |s| s.to_string_lossy().into_owned())
 }
 
 fn title(root: Node<'_>, cpus: usize) -> Result<String, MachineError> {

@@ -1,5 +1,19 @@
 //! A writer of small flattened device trees for tests.
 
+use std::fs;
+use std::path::Path;
+
+/// Checks that `bytes` are the seed `name` for fuzzing in `fuzz/corpus/FOLDER`; writes it where `UPDATE_SEEDS` is set.
+pub(crate) fn seed(folder: &str, name: &str, bytes: &[u8]) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(folder);
+    let path = folder.join(name);
+    if std::env::var_os("UPDATE_SEEDS").is_some() {
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(&path, bytes).unwrap();
+    }
+    assert_eq!(fs::read(&path).ok().as_deref(), Some(bytes), "{}", path.display());
+}
+
 /// A node under construction.
 pub(crate) struct Dt {
     name: String,
@@ -57,6 +71,16 @@ impl Dt {
         blob.extend(structure);
         blob.extend(strings);
         blob
+    }
+
+    /// The tree below this node as files of a directory: path and bytes.
+    pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let mut files = self.properties.clone();
+        for child in &self.children {
+            let below = child.files().into_iter();
+            files.extend(below.map(|(path, bytes)| (format!("{}/{path}", child.name), bytes)));
+        }
+        files
     }
 
     fn write(&self, structure: &mut Vec<u8>, strings: &mut Vec<u8>) {

@@ -89,4 +89,14 @@ impl Memory {
         let below = self.tree.directories.keys().filter_map(|d| d.strip_suffix(&end));
         whole.into_iter().chain(below.map(str::to_string)).collect()
     }
+
+    /// Every file below `dir`, with its path relative to `dir`.
+    pub(crate) fn below(&self, dir: &str) -> Vec<(String, Vec<u8>)> {
+        let start = format!("{}/", self.path(dir));
+        let files = self.tree.files.range(start.clone()..);
+        files
+            .map_while(|(path, bytes)| Some((path.strip_prefix(&start)?, bytes)))
+            .map(|(path, bytes)| (path.to_string(), bytes.clone()))
+            .collect()
+    }
 }

@@ -20,32 +20,60 @@ pub(super) fn kind(files: &Files) -> Option<Firmware> {
 }
 
 /// The machine by its firmware, where that knows more than sysfs (`seen`): POWER's cores and thread groups, arm64's
-/// cores when CPUs are offline.
-pub(super) fn read(files: &Files, seen: &Machine) -> Result<Option<Machine>, MachineError> {
-    match (seen.arch, seen.firmware) {
-        (Arch::Powerpc, _) => device_tree(files),
-        (Arch::Arm64, Some(Firmware::Acpi)) if seen.online != seen.possible() => acpi(files),
+/// cores when CPUs are offline. Firmware with another number of CPUs is of no use: which of them are whose would be
+/// a guess; `unknown` then says so.
+pub(super) fn read(files: &Files, seen: &mut Machine) -> Result<Option<Machine>, MachineError> {
+    let tables = match (seen.arch, seen.firmware) {
+        (Arch::Powerpc, _) => device_tree(files)?,
+        (Arch::Arm64, Some(Firmware::Acpi)) if seen.online != seen.possible() => acpi(files)?,
         (Arch::Arm64, Some(Firmware::DeviceTree)) if seen.online != seen.possible() => {
-            device_tree(files)
+            device_tree(files)?
         }
-        _ => Ok(None),
-    }
+        _ => None,
+    };
+    Ok(match tables {
+        Some(tables) if tables.cpus.len() != seen.cpus.len() => {
+            seen.unknown.push(format!(
+                "Firmware's tables: they have {} CPUs and sysfs {}, so sysfs stands alone.",
+                tables.cpus.len(),
+                seen.cpus.len()
+            ));
+            None
+        }
+        tables => tables,
+    })
 }
 
 fn device_tree(files: &Files) -> Result<Option<Machine>, MachineError> {
+    const DIRECTORY: &str = "proc/device-tree";
     for path in TREE {
         if let Some(blob) = files.bytes(path)? {
             let name = format!("{}/{path}", files.root());
             return devicetree::read(&blob, &name).map(Some);
         }
     }
-    Ok(None)
+    match files {
+        Files::Directory(root) if root.join(DIRECTORY).is_dir() => {
+            devicetree::read_dir(&root.join(DIRECTORY)).map(Some)
+        }
+        Files::Memory(memory) if memory.is_dir(DIRECTORY) => {
+            let name = format!("{}/{DIRECTORY}", files.root());
+            devicetree::read_files(memory.below(DIRECTORY), &name).map(Some)
+        }
+        _ => Ok(None),
+    }
 }
 
 fn acpi(files: &Files) -> Result<Option<Machine>, MachineError> {
-    let Some(root) = files.directory() else { return Ok(None) };
-    match ACPI.iter().map(|dir| root.join(dir)).find(|dir| dir.join(acpi::PPTT).is_file()) {
-        Some(dir) => acpi::read(&dir).map(Some),
-        None => Ok(None),
+    let holds_pptt = |dir: &&&str| files.is_file(&format!("{dir}/{}", acpi::PPTT));
+    let Some(dir) = ACPI.iter().find(holds_pptt) else { return Ok(None) };
+    let mut tables = Vec::new();
+    for name in files.entries(dir)? {
+        if let Some(bytes) = files.bytes(&format!("{dir}/{name}"))? {
+            tables.push((format!("{}/{dir}/{name}", files.root()), bytes));
+        }
     }
+    let tables: Vec<(&str, &[u8])> =
+        tables.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+    acpi::read_tables(&tables, "acpi").map(Some)
 }

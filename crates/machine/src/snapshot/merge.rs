@@ -16,6 +16,13 @@ pub(super) fn merge(tables: Machine, seen: Machine, root: &str) -> Result<Machin
     for (cpu, seen) in merged.cpus.iter_mut().zip(&seen.cpus) {
         fill(cpu, seen);
     }
+    if nodes_differ(&merged, &seen) {
+        // What the kernel shows is right: firmware may not name nodes at all, or the kernel refuse its table.
+        merged.nodes = seen.nodes.clone();
+        for (cpu, seen) in merged.cpus.iter_mut().zip(&seen.cpus) {
+            (cpu.node, cpu.package, cpu.die) = (seen.node, seen.package, seen.die);
+        }
+    }
     for node in &mut merged.nodes {
         let same = seen.nodes.iter().find(|n| n.id == node.id);
         node.memory_kib = node.memory_kib.or(same.and_then(|n| n.memory_kib));
@@ -33,10 +40,8 @@ pub(super) fn merge(tables: Machine, seen: Machine, root: &str) -> Result<Machin
     if merged.idle_states.is_empty() {
         merged.idle_states = seen.idle_states;
     }
-    merged.unknown.retain(|sentence| !answered(sentence, &merged.idle_states.is_empty()));
-    merged.unknown.extend(
-        seen.unknown.into_iter().filter(|s| ["Frequencies:"].iter().any(|p| s.starts_with(p))),
-    );
+    merged.unknown.retain(|sentence| !answered(sentence, merged.idle_states.is_empty()));
+    merged.unknown.extend(seen.unknown.into_iter().filter(|s| s.starts_with("Frequencies:")));
     Ok(Machine {
         name: seen.name,
         title: seen.title,
@@ -49,6 +54,12 @@ pub(super) fn merge(tables: Machine, seen: Machine, root: &str) -> Result<Machin
     })
 }
 
+/// Whether an online CPU is with others in its node, or the nodes are others.
+fn nodes_differ(tables: &Machine, seen: &Machine) -> bool {
+    let ids = |m: &Machine| m.nodes.iter().map(|n| (n.id, n.cpus & m.online)).collect::<Vec<_>>();
+    ids(tables) != ids(seen)
+}
+
 fn fill(cpu: &mut Cpu, seen: &Cpu) {
     cpu.ids = OsIds {
         core: seen.ids.core.or(cpu.ids.core),
@@ -59,7 +70,7 @@ fn fill(cpu: &mut Cpu, seen: &Cpu) {
 }
 
 /// Whether sysfs answers what a sentence of the firmware's reader says is unknown.
-fn answered(sentence: &str, no_idle_states: &bool) -> bool {
+fn answered(sentence: &str, no_idle_states: bool) -> bool {
     sentence.starts_with("Frequencies:")
         || (sentence.starts_with("Idle states:") && !no_idle_states)
 }

@@ -27,7 +27,7 @@ fn places_in(
 fn caches_in(builder: &Builder, count: u32) -> Result<Vec<Cache>, String> {
     let table = table(builder, 2);
     let pptt = pptt::read(&table).unwrap();
-    caches(&pptt, &cpus(count, false)).map_err(|e| e.to_string())
+    caches(&pptt, &cpus(count, false)).map(|c| c.caches).map_err(|e| e.to_string())
 }
 
 /// Level, kind, KiB and CPUs of each cache.
@@ -45,19 +45,20 @@ fn threads_have_their_parent_as_core_and_its_parent_as_cluster() {
     t.add(processor(THREAD_LEAF, core, 1, &[]));
     let lone = t.add(processor(LEAF, cluster, 2, &[]));
     let bare = t.add(processor(LEAF, package, 3, &[]));
-    let at = |core: u32, cluster: Option<u32>| Place {
-        core: core as usize,
-        cluster: cluster.map(|c| c as usize),
-        package: 77,
-    };
-    let all = [
-        at(core, Some(cluster)),
-        at(core, Some(cluster)),
-        at(lone, Some(cluster)),
-        // Its parent is the package, so it has no cluster.
-        at(bare, None),
+    let expected = [
+        // Core, cluster and package; Linux's numbers of the first two.
+        (core, Some(cluster), 77, Some(core), Some(cluster)),
+        (core, Some(cluster), 77, Some(core), Some(cluster)),
+        (lone, Some(cluster), 77, Some(2), Some(cluster)),
+        // Its parent is the package, which then is the cluster too.
+        (bare, Some(package), 77, Some(3), Some(77)),
     ];
-    assert_eq!(places_in(&t, 2, &cpus(4, false)).unwrap(), all);
+    let found = places_in(&t, 2, &cpus(4, false)).unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|p| (p.core as u32, p.cluster.map(|c| c as u32), p.package, p.ids.core, p.ids.cluster))
+        .collect();
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -70,7 +71,10 @@ fn package_is_the_nearest_marked_node_or_the_root() {
     t.add(processor(LEAF | 1, root, 2, &[]));
     let all = places_in(&t, 2, &cpus(3, false)).unwrap();
     assert_eq!(all.iter().map(|p| p.package).collect::<Vec<_>>(), [package, root, 2]);
-    assert_eq!(all.iter().map(|p| p.cluster).collect::<Vec<_>>(), [None, None, Some(36)]);
+    assert_eq!(
+        all.iter().map(|p| p.cluster).collect::<Vec<_>>(),
+        [package, root, root].map(|node| Some(node as usize))
+    );
 }
 
 #[test]
@@ -81,6 +85,9 @@ fn revision_1_has_unmarked_leaves_and_leaves_threads_to_mpidr() {
     let leaf = t.add(processor(2, core, 0, &[]));
     let cores = |mt| places_in(&t, 1, &cpus(1, mt)).unwrap()[0].core;
     assert_eq!((cores(false), cores(true)), (leaf as usize, core as usize));
+    // Linux looks for the cluster above the leaf even where MPIDR says that the leaf is a thread.
+    let place = places_in(&t, 1, &cpus(1, true)).unwrap()[0];
+    assert_eq!(place.cluster, Some(core as usize));
 }
 
 #[test]
@@ -144,14 +151,58 @@ fn threads_share_the_caches_of_their_core_and_cores_those_of_their_cluster() {
 }
 
 #[test]
+fn caches_of_one_id_are_one_wherever_cpus_find_them() {
+    let with_id = |id: u32| {
+        let mut bytes = cache(0, 1 << 20, 2);
+        bytes[1] += 4;
+        bytes[4] |= 0x80;
+        [bytes, id.to_le_bytes().to_vec()].concat()
+    };
+    let mut t = Builder::default();
+    let shared = [7, 7, 8].map(|id| t.add(with_id(id)));
+    for (cpu, l1) in (0..).zip(shared) {
+        t.add(processor(LEAF, 0, cpu, &[l1]));
+    }
+    let sets = |revision| {
+        let table = table(&t, revision);
+        let pptt = pptt::read(&table).unwrap();
+        let caches = caches(&pptt, &cpus(3, false)).unwrap().caches;
+        caches.iter().map(|c| c.cpus.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(sets(3), ["0-1", "2"]);
+    // Before revision 3 the field is reserved.
+    assert_eq!(sets(2), ["0", "1", "2"]);
+}
+
+#[test]
+fn ways_are_told_and_caches_without_type_are_a_level_but_no_cache() {
+    let mut t = Builder::default();
+    let l3 = t.add(cache(0, 4 << 20, 2));
+    let mut untyped = cache(l3, 1 << 20, 2);
+    untyped[4] &= !0x10;
+    let untyped = t.add(untyped);
+    let mut l1 = cache(untyped, 64 << 10, 0);
+    l1[4] |= 4;
+    l1[20] = 8;
+    let l1 = t.add(l1);
+    t.add(processor(LEAF, 0, 0, &[l1]));
+    let table = table(&t, 2);
+    let pptt = pptt::read(&table).unwrap();
+    let found = caches(&pptt, &cpus(1, false)).unwrap();
+    let shape: Vec<_> = found.caches.iter().map(|c| (c.level, c.ways)).collect();
+    assert_eq!(shape, [(1, Some(8)), (3, None)]);
+    assert_eq!(found.untyped, [untyped as usize].into());
+}
+
+#[test]
 fn invalid_fields_of_a_cache_stay_unknown() {
     let mut t = Builder::default();
     let mut blank = cache(0, 3, 1);
-    blank[4..8].fill(0);
+    blank[4..8].copy_from_slice(&0x10u32.to_le_bytes());
     let blank = t.add(blank);
     t.add(processor(LEAF, 0, 0, &[blank]));
     let found = caches_in(&t, 1).unwrap();
-    assert_eq!(shape(&found), [(1, CacheKind::Unified, None, "0".to_string())]);
+    assert_eq!(shape(&found), [(1, CacheKind::Instruction, None, "0".to_string())]);
     assert_eq!(found[0].line_bytes, None);
 }
 
