@@ -9,6 +9,7 @@ pub mod constants;
 pub mod cpuset;
 pub mod devicetree;
 pub mod error;
+pub mod layout;
 pub mod model;
 mod resolve;
 pub mod sysfs;
