@@ -11,6 +11,7 @@ pub mod devicetree;
 pub mod error;
 pub mod layout;
 pub mod model;
+pub mod qemu;
 mod resolve;
 pub mod sysfs;
 
