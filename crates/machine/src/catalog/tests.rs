@@ -218,7 +218,6 @@ fn errors_of_shapes_name_the_field() {
         ("size_kib = 32\n", "", "t.toml: cache[0]: found both sizes, none, or one too large"),
         ("same_package = 12\n", "", "topology.nodes: found both forms of distances"),
         ("[2250000, 2000000", "[2000000, 2250000", "frequency.available_khz: found [2000000"),
-        ("variant.epyc-7742-1s-nps1]", "variant.other]", "variant: found no `epyc-7742-1s-nps1`"),
         (
             "per = \"thread\"",
             "per = \"cluster\"",
@@ -229,6 +228,13 @@ fn errors_of_shapes_name_the_field() {
         let error = varied("epyc-7742", from, to).unwrap_err().to_string();
         assert!(error.contains(wanted), "{error}");
     }
+    let files = files("epyc-7742-1s-nps1").unwrap();
+    let file = parse(files.toml, "t.toml").unwrap();
+    let error = topology::apply(file, "epyc", "t.toml").unwrap_err().to_string();
+    assert!(
+        error.starts_with("t.toml: variant: found no `epyc`, expected one of epyc-"),
+        "{error}"
+    );
 }
 
 proptest! {
