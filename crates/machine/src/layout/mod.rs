@@ -236,11 +236,11 @@ impl Layout {
             HwIds::Place => core * counts.threads + thread,
             HwIds::Mpidr => {
                 let place = core * counts.threads + thread;
-                place / 16 << 8 | place % 16
+                ((place / 16) << 8) | (place % 16)
             }
             HwIds::Pir => {
                 let inner = core % counts.package_cores();
-                package << 8 | (inner * counts.threads + thread)
+                (package << 8) | (inner * counts.threads + thread)
             }
             HwIds::Apic => {
                 let fields = [
@@ -252,7 +252,7 @@ impl Layout {
                     (thread, counts.threads),
                 ];
                 let bits = |n: u32| n.next_power_of_two().trailing_zeros();
-                fields.iter().fold(0, |id, &(number, of)| id << bits(of) | number)
+                fields.iter().fold(0, |id, &(number, of)| (id << bits(of)) | number)
             }
         }
     }

@@ -38,7 +38,7 @@ fn threads_apart_number_every_core_s_first_thread_first() {
     assert_eq!(m.nodes[1].cpus.to_string(), "6-11,18-23");
     assert_eq!(m.nodes[0].distances, [10, 32]);
     // Fields of the APIC id: 1 bit package, 1 bit die, 2 bits core, 1 bit thread.
-    assert_eq!(m.cpus[23].hw_id, 0b1_1_10_1);
+    assert_eq!(m.cpus[23].hw_id, 0b1_1101);
 }
 
 #[test]
