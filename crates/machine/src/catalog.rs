@@ -1,42 +1,58 @@
 //! The catalog: named machines as data files.
 //!
-//! A machine is a TOML file beside the firmware tables it names; [`Entry`] is its format. Adding one is its
-//! files and a line in `MACHINES`.
+//! A file describes one machine, or a family of variants, by a device tree beside it or by its shape;
+//! [`Entry`] is its format and `docs/catalog.md` shows how to add one. Adding one is its files and a line in
+//! `FAMILIES`.
+
+mod topology;
+
+pub use topology::{
+    CatalogFrequency, CatalogGroups, CatalogIdleState, CatalogNodes, Topology, Variant,
+};
 
 use crate::constants::{Constant, Mark};
-use crate::cpuset::CpuSet;
 use crate::devicetree;
 use crate::error::MachineError;
-use crate::model::{Cache, CacheKind, Machine, Origin, ThreadGroupProperty, sort_caches};
+use crate::layout::{CacheShape, Span, add_cache};
+use crate::model::{CacheKind, Machine, Origin, sort_caches};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A machine's files: name in the catalog, TOML text, and each device tree that the TOML may name.
+/// A family's files: name, TOML text, each device tree that the TOML may name, and its machines.
 struct Files {
     name: &'static str,
     toml: &'static str,
     device_trees: &'static [(&'static str, &'static [u8])],
+    machines: &'static [&'static str],
 }
 
-macro_rules! machines {
-    ($($name:literal: [$($tree:literal),*];)*) => {
+macro_rules! families {
+    ($($name:literal, [$($tree:literal),*]: [$($machine:literal),*];)*) => {
         &[$(Files {
             name: $name,
             toml: include_str!(concat!("../catalog/", $name, ".toml")),
             device_trees: &[$(($tree, include_bytes!(concat!("../catalog/", $tree)))),*],
+            machines: &[$($machine),*],
         }),*]
     };
 }
 
-const MACHINES: &[Files] = machines! {
-    "power9-big-core": ["power9-big-core.dtb"];
+const FAMILIES: &[Files] = families! {
+    "power8", []: ["power8", "power8-16core"];
+    "power9-big-core", ["power9-big-core.dtb"]: ["power9-big-core"];
+    "power10", []: ["power10", "power10-8core"];
+    "kunpeng920", []: ["kunpeng920-1node", "kunpeng920-2node", "kunpeng920-4node", "kunpeng920-4node-128"];
+    "epyc-7742", []: [
+        "epyc-7742-1s-nps1", "epyc-7742-1s-nps2", "epyc-7742-1s-nps4",
+        "epyc-7742-2s-nps1", "epyc-7742-2s-nps2", "epyc-7742-2s-nps4"
+    ];
 };
 
 /// A catalog file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Name in the catalog.
+    /// Name of the machine, or of the family.
     pub name: String,
     /// One line for people.
     pub title: String,
@@ -44,15 +60,25 @@ pub struct Entry {
     pub source: String,
     /// Device tree that describes CPUs, nodes and what a kernel sees of the caches.
     pub device_tree: Option<String>,
-    /// Caches that the device tree does not show.
+    /// Counts that describe CPUs and nodes, instead of a device tree.
+    pub topology: Option<Topology>,
+    /// Caches; beside a device tree those that it does not show.
     #[serde(default)]
     pub cache: Vec<CatalogCache>,
+    /// Idle states, the shallowest first; a device tree has its own.
+    #[serde(default)]
+    pub idle_state: Vec<CatalogIdleState>,
+    /// cpufreq policies.
+    pub frequency: Option<CatalogFrequency>,
+    /// The family's machines by name; a file without is one machine.
+    #[serde(default)]
+    pub variant: BTreeMap<String, Variant>,
     /// What things cost, by name.
     #[serde(default)]
     pub constants: BTreeMap<String, Constant>,
 }
 
-/// A cache that documents tell of and firmware does not.
+/// Caches of one level and kind.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CatalogCache {
@@ -61,32 +87,24 @@ pub struct CatalogCache {
     /// What it holds.
     pub kind: CacheKind,
     /// Size in KiB.
-    pub size_kib: u32,
+    pub size_kib: Option<u32>,
+    /// Size in KiB for each core that shares one, instead of `size_kib`.
+    pub size_kib_per_core: Option<u32>,
     /// Line size in bytes.
     pub line_bytes: u32,
     /// Which CPUs share one.
-    pub shared_by: Sharing,
+    pub shared_by: Span,
+    /// Whether a kernel on the machine sees them; required with `[topology]`, and false beside a device tree.
+    pub seen_by_kernel: Option<bool>,
     /// How well it is known.
     pub mark: Mark,
     /// Where it comes from.
     pub source: String,
 }
 
-/// Which CPUs share a cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sharing {
-    /// Threads of a small core (thread groups of property 1).
-    SmallCore,
-    /// Threads of a core; a big core counts as one.
-    Core,
-    /// CPUs of a package.
-    Package,
-}
-
 /// Names of all machines, in the catalog's order.
 pub fn names() -> Vec<&'static str> {
-    MACHINES.iter().map(|m| m.name).collect()
+    FAMILIES.iter().flat_map(|f| f.machines).copied().collect()
 }
 
 /// The catalog file of machine `name`, with the provenance of what [`load`] puts into the model.
@@ -95,7 +113,8 @@ pub fn names() -> Vec<&'static str> {
 /// A name that the catalog does not have.
 pub fn entry(name: &str) -> Result<Entry, MachineError> {
     let files = files(name)?;
-    parse(files.toml, &file_name(files))
+    let file = file_name(files);
+    topology::apply(parse(files.toml, &file)?, name, &file)
 }
 
 /// The machine called `name`.
@@ -104,8 +123,7 @@ pub fn entry(name: &str) -> Result<Entry, MachineError> {
 /// A name that the catalog does not have.
 pub fn load(name: &str) -> Result<Machine, MachineError> {
     let files = files(name)?;
-    let file = file_name(files);
-    build(parse(files.toml, &file)?, &file, files.device_trees)
+    build(entry(name)?, &file_name(files), files.device_trees)
 }
 
 fn file_name(files: &Files) -> String {
@@ -113,7 +131,7 @@ fn file_name(files: &Files) -> String {
 }
 
 fn files(name: &str) -> Result<&'static Files, MachineError> {
-    MACHINES.iter().find(|m| m.name == name).ok_or_else(|| MachineError::Spec {
+    FAMILIES.iter().find(|f| f.machines.contains(&name)).ok_or_else(|| MachineError::Spec {
         spec: name.to_string(),
         found: "no such machine in the catalog".to_string(),
         expected: names().join(", "),
@@ -143,15 +161,19 @@ fn parse(text: &str, file: &str) -> Result<Entry, MachineError> {
     filled("name", &entry.name)?;
     filled("title", &entry.title)?;
     filled("source", &entry.source)?;
+    for (field, text) in topology::sources(&entry) {
+        filled(&field, text)?;
+    }
     for (i, cache) in entry.cache.iter().enumerate() {
         filled(&format!("cache[{i}].source"), &cache.source)?;
-        let numbers = [u32::from(cache.level), cache.size_kib, cache.line_bytes];
-        if numbers.contains(&0) {
+        let numbers = [Some(u32::from(cache.level)), cache.size_kib, Some(cache.line_bytes)];
+        if numbers.contains(&Some(0)) {
             let found = "level, size_kib or line_bytes of 0";
             return Err(error(file, &format!("cache[{i}]"), found, "numbers above 0"));
         }
     }
-    for (name, constant) in &entry.constants {
+    let of_variants = entry.variant.values().flat_map(|v| &v.constants);
+    for (name, constant) in entry.constants.iter().chain(of_variants) {
         filled(&format!("constants.{name}.unit"), &constant.unit)?;
         filled(&format!("constants.{name}.source"), &constant.source)?;
         if !constant.value.is_finite() {
@@ -162,37 +184,55 @@ fn parse(text: &str, file: &str) -> Result<Entry, MachineError> {
     Ok(entry)
 }
 
-/// The machine of `entry`, whose device tree is one of `trees`.
+/// The machine of `entry`, whose device tree, if it has one, is one of `trees`.
 fn build(entry: Entry, file: &str, trees: &[(&str, &[u8])]) -> Result<Machine, MachineError> {
-    let Some(tree) = &entry.device_tree else {
-        return Err(error(file, "device_tree", "none", "the name of a device tree"));
+    let mut machine = match (&entry.device_tree, &entry.topology) {
+        (Some(tree), None) => from_tree(tree, &entry, file, trees)?,
+        (None, Some(topology)) => topology::build(topology, &entry, file)?,
+        (None, None) => {
+            let expected = "the name of a device tree, or [topology]";
+            return Err(error(file, "device_tree", "none", expected));
+        }
+        (Some(_), Some(_)) => {
+            return Err(error(file, "topology", "a device tree beside it", "one of the two"));
+        }
     };
-    let Some((_, bytes)) = trees.iter().find(|(name, _)| name == tree) else {
-        let known: Vec<&str> = trees.iter().map(|(name, _)| *name).collect();
-        return Err(error(file, "device_tree", format!("`{tree}`"), &known.join(" or ")));
-    };
-    let mut machine = devicetree::read(bytes, tree)?;
-    machine.name = entry.name;
-    machine.title = entry.title;
     for (i, cache) in entry.cache.iter().enumerate() {
-        let field = format!("cache[{i}]");
         if machine.caches.iter().any(|c| c.level == cache.level && c.kind == cache.kind) {
             let found = format!("a level-{} cache that is already there", cache.level);
-            return Err(error(file, &field, found, "caches that the device tree does not show"));
+            let expected = "caches that the device tree does not show, each once";
+            return Err(error(file, &format!("cache[{i}]"), found, expected));
         }
-        let Some(sets) = sharers(&machine, cache.shared_by) else {
-            let field = format!("{field}.shared_by");
-            return Err(error(file, &field, "small-core", "a machine with ibm,thread-groups"));
+        let seen = match (cache.seen_by_kernel, &entry.topology) {
+            (Some(seen), Some(_)) => seen,
+            (None | Some(false), None) => false,
+            (found, _) => {
+                let found = format!("{found:?}");
+                let expected =
+                    "true or false with [topology], and nothing or false with a device tree";
+                return Err(error(file, &format!("cache[{i}].seen_by_kernel"), found, expected));
+            }
         };
-        machine.caches.extend(sets.into_iter().map(|cpus| Cache {
+        let shape = CacheShape {
             level: cache.level,
             kind: cache.kind,
-            size_kib: Some(cache.size_kib),
+            size_kib: cache.size_kib,
             line_bytes: Some(cache.line_bytes),
             ways: None,
-            cpus,
-            origin: Origin::Catalog,
-        }));
+            shared_by: cache.shared_by,
+            origin: if seen { Origin::Firmware } else { Origin::Catalog },
+        };
+        let before = machine.caches.len();
+        add_cache(&mut machine, &shape)
+            .map_err(|f| error(file, &format!("cache[{i}].shared_by"), f.found, &f.expected))?;
+        set_sizes(&mut machine, before, cache).ok_or_else(|| {
+            error(
+                file,
+                &format!("cache[{i}]"),
+                "both sizes, none, or one too large",
+                "size_kib or size_kib_per_core",
+            )
+        })?;
     }
     if entry.cache.iter().any(|c| c.level > 1) {
         machine.unknown.retain(|sentence| sentence != devicetree::NO_OUTER_CACHES);
@@ -204,20 +244,42 @@ fn build(entry: Entry, file: &str, trees: &[(&str, &[u8])]) -> Result<Machine, M
     Ok(machine)
 }
 
-/// The sets into which `sharing` divides the machine's CPUs; `None` where a CPU is in no small core.
-fn sharers(machine: &Machine, sharing: Sharing) -> Option<Vec<CpuSet>> {
-    let mut sets: Vec<CpuSet> = Vec::new();
-    for cpu in machine.possible().iter() {
-        let set = match sharing {
-            Sharing::SmallCore => machine.thread_group(cpu, ThreadGroupProperty::L1)?,
-            Sharing::Core => machine.core_cpus(cpu),
-            Sharing::Package => machine.package_cpus(cpu),
-        };
-        if !sets.contains(&set) {
-            sets.push(set);
-        }
+/// The machine of the device tree called `tree`.
+fn from_tree(
+    tree: &str,
+    entry: &Entry,
+    file: &str,
+    trees: &[(&str, &[u8])],
+) -> Result<Machine, MachineError> {
+    let Some((_, bytes)) = trees.iter().find(|(name, _)| *name == tree) else {
+        let known: Vec<&str> = trees.iter().map(|(name, _)| *name).collect();
+        return Err(error(file, "device_tree", format!("`{tree}`"), &known.join(" or ")));
+    };
+    if !entry.idle_state.is_empty() || entry.frequency.is_some() {
+        let found = "idle_state or frequency beside a device tree";
+        return Err(error(file, "device_tree", found, "them in the device tree, or [topology]"));
     }
-    Some(sets)
+    let mut machine = devicetree::read(bytes, tree)?;
+    machine.name.clone_from(&entry.name);
+    machine.title.clone_from(&entry.title);
+    Ok(machine)
+}
+
+/// Gives the caches from index `from` on their size; `None` where `cache` has not exactly one that fits.
+fn set_sizes(machine: &mut Machine, from: usize, cache: &CatalogCache) -> Option<()> {
+    for i in from..machine.caches.len() {
+        let cpus = machine.caches[i].cpus;
+        let mut cores: Vec<u32> = cpus.iter().map(|c| machine.cpus[c].core).collect();
+        cores.sort_unstable();
+        cores.dedup();
+        let size = match (cache.size_kib, cache.size_kib_per_core) {
+            (Some(size), None) => size,
+            (None, Some(size)) => size.checked_mul(cores.len() as u32)?,
+            _ => return None,
+        };
+        machine.caches[i].size_kib = Some(Some(size).filter(|&kib| kib > 0)?);
+    }
+    Some(())
 }
 
 #[cfg(test)]

@@ -3,13 +3,17 @@
 use crate::error::MachineError;
 use crate::model::Machine;
 use crate::snapshot::{self, Snapshot};
-use crate::{acpi, catalog, devicetree, files};
+use crate::{acpi, catalog, devicetree, files, qemu};
 use std::fs;
 use std::path::Path;
+
+/// Start of a machine given by QEMU's arguments.
+const QEMU: &str = "qemu:";
 
 /// The machine that `spec` names:
 /// * `host`: this computer;
 /// * a name of the catalog;
+/// * `qemu:` and arguments of QEMU, such as `qemu:-M virt -smp 8,clusters=2,cores=4` ([`qemu::read`]);
 /// * a directory with a copy of `/sys/devices/system/{cpu,node}` and what belongs to it ([`snapshot::read_directory`]);
 /// * a tar archive of such a directory, plain or packed with gzip or bzip2; `ARCHIVE:STEP` where it holds several;
 /// * a listing of `/sys/devices/system` ([`snapshot::read_listing`]);
@@ -34,6 +38,9 @@ pub fn resolve_snapshot(spec: &str) -> Result<Snapshot, MachineError> {
     }
     if catalog::names().contains(&spec) {
         return catalog::load(spec).map(alone);
+    }
+    if let Some(arguments) = spec.strip_prefix(QEMU) {
+        return qemu::read(arguments).map(alone);
     }
     let path = Path::new(spec);
     if path.is_dir() {
@@ -105,7 +112,7 @@ fn unknown(spec: &str, found: &str) -> MachineError {
         spec: spec.to_string(),
         found: found.to_string(),
         expected: format!(
-            "host, a machine of the catalog ({}), a directory, archive or listing of /sys/devices/system, a device \
+            "host, a machine of the catalog ({}), qemu:ARGUMENTS, a directory, archive or listing of /sys/devices/system, a device \
              tree (*.dtb or a directory), or a directory with ACPI tables (APIC, PPTT)",
             catalog::names().join(", ")
         ),
@@ -138,11 +145,11 @@ mod tests {
 
     #[test]
     fn says_what_it_wants_instead() {
-        let error = resolve("power8").unwrap_err().to_string();
+        let error = resolve("power7").unwrap_err().to_string();
         assert_eq!(
-            error,
-            "machine `power8`: found neither a name of the catalog nor a path, expected host, a machine of \
-             the catalog (power9-big-core), a directory, archive or listing of /sys/devices/system, a device tree \
+            error.replace(&catalog::names().join(", "), "NAMES"),
+            "machine `power7`: found neither a name of the catalog nor a path, expected host, a machine of \
+             the catalog (NAMES), qemu:ARGUMENTS, a directory, archive or listing of /sys/devices/system, a device tree \
              (*.dtb or a directory), or a directory with ACPI tables (APIC, PPTT)"
         );
         let dir = tempfile::tempdir().unwrap();
