@@ -9,6 +9,7 @@ pub mod constants;
 pub mod cpuset;
 pub mod devicetree;
 pub mod error;
+pub mod form;
 pub mod model;
 mod resolve;
 pub mod sysfs;
