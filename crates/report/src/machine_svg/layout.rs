@@ -7,7 +7,7 @@ use super::text;
 /// Width by height that a box should have.
 const ASPECT: f64 = 1.5;
 /// What an empty cell of a grid costs, against aspect.
-const EMPTY_CELL: f64 = 0.8;
+const EMPTY_CELL: f64 = 3.0;
 
 /// A rectangle of the page, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
