@@ -19,7 +19,7 @@ use palette::Scale;
 pub fn machine_svg(machine: &Machine) -> String {
     let levels = levels(machine);
     let scale = Scale::of(machine.cpus.len());
-    let mut root = boxes::root(machine, &levels, &scale);
+    let mut root = boxes::root(machine, &levels);
     let size = layout::measure(&mut root, &scale);
     let title = format!("{}: {}", machine.name, machine.title);
     let notes = legend::notes(machine, &levels);

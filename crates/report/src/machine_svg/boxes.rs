@@ -1,6 +1,6 @@
 //! From levels to boxes in boxes, without sizes yet.
 
-use super::palette::{Kind, Scale};
+use super::palette::Kind;
 use crate::machine_levels::{Branch, Levels, Rank};
 use crate::machine_words::{cache_name, capacities_differ, cpus_text, kib, memory};
 use machine::{Cache, Machine, Node, Origin};
@@ -34,12 +34,12 @@ impl Shape {
 }
 
 /// The box of the whole machine.
-pub(super) fn root(machine: &Machine, levels: &Levels, scale: &Scale) -> Shape {
+pub(super) fn root(machine: &Machine, levels: &Levels) -> Shape {
     let mut root = Shape::new(Kind::Machine, String::new(), cpus_text(machine.possible()));
     if let [node] = &machine.nodes[..] {
         root.rows.push(vec![memory_bar(node)]);
     }
-    root.below = levels.branches.iter().map(|b| shape(machine, b, scale)).collect();
+    root.below = levels.branches.iter().map(|b| shape(machine, b)).collect();
     for node in machine.nodes.iter().filter(|n| n.cpus.is_empty() && machine.nodes.len() > 1) {
         let mut memory = Shape::new(Kind::Node, String::new(), format!("NUMA node {}", node.id));
         memory.rows.push(vec![memory_bar(node)]);
@@ -49,7 +49,7 @@ pub(super) fn root(machine: &Machine, levels: &Levels, scale: &Scale) -> Shape {
 }
 
 /// A branch, together with the one in it where both span the same CPUs.
-fn shape(machine: &Machine, branch: &Branch, scale: &Scale) -> Shape {
+fn shape(machine: &Machine, branch: &Branch) -> Shape {
     let mut labels = Vec::new();
     let mut rows = Vec::new();
     let mut inner = branch;
@@ -68,7 +68,7 @@ fn shape(machine: &Machine, branch: &Branch, scale: &Scale) -> Shape {
     };
     let mut shape = Shape::new(kind(branch.rank), labels.join(" \u{b7} "), tip);
     shape.rows = rows;
-    shape.below = inner.below.iter().map(|b| self::shape(machine, b, scale)).collect();
+    shape.below = inner.below.iter().map(|b| self::shape(machine, b)).collect();
     shape.below.extend(inner.own.iter().map(|cpu| cpu_shape(machine, cpu)));
     shape
 }
