@@ -18,6 +18,7 @@ Examples:
   schedscape compare out/big-core
   schedscape validate power9-big-core --json
   schedscape machine show power9-big-core --small-cores
+  schedscape machine diff power9-big-core host
   schedscape domains power9-big-core --kernel 4.18 --mechanism small-core-smt=on --smt 4"
 )]
 pub struct Args {
@@ -53,6 +54,8 @@ pub enum Command {
 pub enum MachineCommand {
     /// Show one machine
     Show(ShowArgs),
+    /// Compare two machines level by level; exit code 1 where they differ
+    Diff(DiffArgs),
     /// List the catalog
     List,
 }
@@ -133,7 +136,8 @@ Examples:
   schedscape machine show power9-big-core
   schedscape machine show power9-big-core --small-cores
   schedscape machine show power9-big-core --constants
-  schedscape machine show host")]
+  schedscape machine show power9-big-core --format svg --output power9.svg
+  schedscape machine show host --format sysfs")]
 pub struct ShowArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -143,6 +147,39 @@ pub struct ShowArgs {
     /// List what things cost on it, with unit and provenance
     #[arg(long)]
     pub constants: bool,
+    /// Form
+    #[arg(long, value_enum, default_value_t = MachineFormat::Tree)]
+    pub format: MachineFormat,
+    /// Print data instead of text; the same as `--format json`
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// Write to this file, whole or not at all, instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MachineFormat {
+    /// A tree of what CPUs share
+    Tree,
+    /// A picture of nested boxes
+    Svg,
+    /// All that is known, as data
+    Json,
+    /// The kernel's own files, as `grep -r . /sys/devices/system/cpu` prints them
+    Sysfs,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape machine diff power9-big-core host
+  schedscape machine diff capture/boot capture/smt4 --json")]
+pub struct DiffArgs {
+    /// The first machine: a catalog name, `host` or a path, as for `machine show`
+    pub a: String,
+    /// The second machine
+    pub b: String,
     /// Print data instead of text
     #[arg(long)]
     pub json: bool,

@@ -1,11 +1,14 @@
 //! `schedscape machine`.
 
 use crate::Failure;
-use crate::args::{MachineArgs, ShowArgs};
-use crate::output::{print, print_json};
+use crate::args::{DiffArgs, MachineArgs, MachineFormat, ShowArgs};
+use crate::output::{json, print, write_whole};
 use machine::{Machine, Snapshot, catalog};
+use report::machine_diff;
+use report::machine_svg::machine_svg;
 use report::machine_tree::machine_tree;
 use report::table::table;
+use std::process::ExitCode;
 
 /// The machine asked for, with the CPUs online that were asked for.
 pub fn resolve(args: &MachineArgs) -> Result<Machine, Failure> {
@@ -25,21 +28,45 @@ pub fn resolve_snapshot(args: &MachineArgs) -> Result<Snapshot, Failure> {
 
 pub fn show(args: &ShowArgs) -> Result<(), Failure> {
     let machine = resolve(&args.machine)?;
-    match (args.json, args.small_cores, args.constants) {
-        (true, true, _) => {
-            print_json(&small_cores(&machine)?.into_iter().collect::<serde_json::Map<_, _>>())
-        }
-        (true, false, true) => print_json(&machine.constants),
-        (true, false, false) => print_json(&machine),
-        (false, true, _) => {
-            let lines = small_cores(&machine)?;
-            let lines =
-                lines.iter().map(|(cpu, list)| format!("{cpu}: {}\n", list.as_str().unwrap_or("")));
-            print(&lines.collect::<String>())
-        }
-        (false, false, true) => print(&constants(&machine)),
-        (false, false, false) => print(&machine_tree(&machine)),
+    let text = text(args, &machine)?;
+    match &args.output {
+        Some(path) => write_whole(path, &text),
+        None => print(&text),
     }
+}
+
+fn text(args: &ShowArgs, machine: &Machine) -> Result<String, Failure> {
+    let format = if args.json { MachineFormat::Json } else { args.format };
+    let whole = !args.small_cores && !args.constants;
+    if !whole && !matches!(format, MachineFormat::Tree | MachineFormat::Json) {
+        return Err("--format: --small-cores and --constants have text and json only".into());
+    }
+    Ok(match format {
+        MachineFormat::Json if args.small_cores => {
+            json(&small_cores(machine)?.into_iter().collect::<serde_json::Map<_, _>>())?
+        }
+        MachineFormat::Json if args.constants => json(&machine.constants)?,
+        MachineFormat::Json => json(machine)?,
+        MachineFormat::Tree if args.small_cores => small_cores(machine)?
+            .iter()
+            .map(|(cpu, list)| format!("{cpu}: {}\n", list.as_str().unwrap_or("")))
+            .collect(),
+        MachineFormat::Tree if args.constants => constants(machine),
+        MachineFormat::Tree => machine_tree(machine),
+        MachineFormat::Svg => machine_svg(machine),
+        MachineFormat::Sysfs => machine::form::print(machine),
+    })
+}
+
+/// Says what differs; exit code 1 where anything does.
+pub fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
+    let (a, b) = (machine::resolve(&args.a)?, machine::resolve(&args.b)?);
+    let differences = machine_diff::machine_diff(&a, &b);
+    match args.json {
+        true => print(&json(&differences)?)?,
+        false => print(&machine_diff::text(&differences))?,
+    }
+    Ok(ExitCode::from(u8::from(!differences.is_empty())))
 }
 
 /// By online CPU: `cpuN` and its small-core siblings as a list.

@@ -16,7 +16,7 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
     match run(Args::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) if output::is_broken_pipe(failure.as_ref()) => ExitCode::SUCCESS,
         Err(failure) => {
             anstream::eprintln!("\x1b[1;31merror\x1b[0m: {failure}");
@@ -25,8 +25,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(args: Args) -> Result<(), Failure> {
+fn run(args: Args) -> Result<ExitCode, Failure> {
     match args.command {
+        Command::Machine { command: MachineCommand::Diff(args) } => return machines::diff(&args),
         Command::Run(args) => experiments::run(&args),
         Command::Compare(args) => experiments::compare(&args),
         Command::Validate(args) => experiments::validate(&args),
@@ -39,5 +40,6 @@ fn run(args: Args) -> Result<(), Failure> {
             clap_complete::generate(shell, &mut Args::command(), "schedscape", &mut script);
             output::print(&String::from_utf8(script)?)
         }
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }

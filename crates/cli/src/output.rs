@@ -1,7 +1,9 @@
 //! Standard output: whole texts, colours only on a terminal.
 
 use crate::Failure;
+use experiment::store;
 use std::io::Write;
+use std::path::Path;
 
 /// Writes `text`; escape codes in it reach only a terminal that wants them (`NO_COLOR`, `CLICOLOR`).
 pub fn print(text: &str) -> Result<(), Failure> {
@@ -11,9 +13,37 @@ pub fn print(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// `value` as JSON.
+pub fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
+
 /// Writes `value` as JSON.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    print(&(serde_json::to_string_pretty(value)? + "\n"))
+    print(&json(value)?)
+}
+
+/// Writes `text` into the file `path`: into a temporary one beside it, which then takes its name, so that no
+/// reader finds half of it.
+pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+    let fail = |reason: &dyn std::fmt::Display| -> Failure {
+        format!("{}: found {reason}, expected a file that can be written", path.display()).into()
+    };
+    // Renaming over a device or a pipe would replace it.
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return Err(fail(&"something that is no regular file"));
+    }
+    let write = || -> std::io::Result<()> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(store::TEMPORARY_PREFIX);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut file = builder.tempfile_in(store::folder_of(path))?;
+        file.write_all(text.as_bytes())?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(|e| fail(&e))
 }
 
 /// A section's title.

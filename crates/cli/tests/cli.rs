@@ -276,3 +276,54 @@ fn no_escape_codes_reach_a_file() {
     assert!(text.contains("small-core-smt") && !text.contains('\x1b'));
     assert!(stdout(&["completions", "bash"]).contains("_schedscape"));
 }
+
+#[test]
+fn machines_are_shown_in_every_form() {
+    let show = |format: &str| stdout(&["machine", "show", "power9-big-core", "--format", format]);
+    assert_eq!(show("tree"), stdout(&["machine", "show", "power9-big-core"]));
+    assert_eq!(show("json"), stdout(&["machine", "show", "power9-big-core", "--json"]));
+    assert!(show("svg").starts_with("<svg "));
+    let sysfs = show("sysfs");
+    assert!(
+        sysfs.contains("/sys/devices/system/cpu/cpu9/small_core_siblings:9,11,13,15\n"),
+        "{sysfs}"
+    );
+    let error = refused(&["machine", "show", "power9-big-core", "--constants", "--format", "svg"]);
+    assert!(error.contains("--format"), "{error}");
+}
+
+#[test]
+fn output_is_written_whole_or_not_at_all() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = write(dir.path(), "machine.svg", b"old");
+    let file = path.display().to_string();
+    let text =
+        stdout(&["machine", "show", "power9-big-core", "--format", "svg", "--output", &file]);
+    assert_eq!(text, "");
+    let svg = std::fs::read_to_string(&path).expect("the picture");
+    assert_eq!(svg, stdout(&["machine", "show", "power9-big-core", "--format", "svg"]));
+    assert_eq!(std::fs::read_dir(dir.path()).expect("a directory").count(), 1);
+    let folder = dir.path().display().to_string();
+    let error = refused(&["machine", "show", "power9-big-core", "--output", &folder]);
+    assert!(error.contains("found something that is no regular file"), "{error}");
+    let missing = dir.path().join("no/such").display().to_string();
+    let error = refused(&["machine", "show", "power9-big-core", "--output", &missing]);
+    assert!(error.contains("no/such: found "), "{error}");
+}
+
+#[test]
+fn machines_are_compared() {
+    let same = ["machine", "diff", "power9-big-core", "power9-big-core"];
+    assert_eq!(stdout(&same), "The machines do not differ.\n");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let plain = write(dir.path(), "plain.dtb", DTB).display().to_string();
+    let out = schedscape(&["machine", "diff", "power9-big-core", &plain]);
+    assert_eq!(out.status.code(), Some(1));
+    let text = String::from_utf8(out.stdout).expect("UTF-8");
+    assert!(text.contains("L3 caches\n  only in A: CPUs 0-7; CPUs 8-15\n"), "{text}");
+    let out = schedscape(&["machine", "diff", "power9-big-core", &plain, "--json"]);
+    assert_eq!(out.status.code(), Some(1));
+    let text = String::from_utf8(out.stdout).expect("UTF-8");
+    assert!(text.contains("\"part\": \"L3 caches\""), "{text}");
+    assert!(refused(&["machine", "diff", "power9-big-core", "power99"]).contains("power99"));
+}

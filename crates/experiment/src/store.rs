@@ -60,6 +60,17 @@ struct ManifestWorkload {
     variants: Vec<String>,
 }
 
+/// How names of temporary files and directories start, which take their final name when they are whole.
+pub const TEMPORARY_PREFIX: &str = ".schedscape-";
+
+/// The folder that holds `path`, where what is to take its name is written first.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
 /// Refuses a directory to write that exists already, before anything is run.
 pub fn check_new(dir: &Path) -> Result<(), ExperimentError> {
     if dir.exists() {
@@ -76,14 +87,11 @@ pub fn check_new(dir: &Path) -> Result<(), ExperimentError> {
 /// Writes `results` into the new directory `dir`: into a temporary one beside it, which is then renamed.
 pub fn write(results: &Results, dir: &Path) -> Result<(), ExperimentError> {
     check_new(dir)?;
-    let parent = match dir.parent() {
-        Some(p) if !p.as_os_str().is_empty() => p,
-        _ => Path::new("."),
-    };
+    let parent = folder_of(dir);
     let io = |reason| ExperimentError::Io { file: dir.display().to_string(), reason };
     std::fs::create_dir_all(parent).map_err(io)?;
     let temporary =
-        tempfile::Builder::new().prefix(".schedscape-").tempdir_in(parent).map_err(io)?;
+        tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir_in(parent).map_err(io)?;
     let runs = runs_file(results)
         .map_err(|e| broken(dir, RUNS, &e.to_string(), "rows that Parquet can hold"))?;
     let manifest = serde_json::to_string_pretty(&manifest(results, sha256(&runs)))

@@ -9,6 +9,7 @@ pub mod cpuset;
 pub mod devicetree;
 pub mod error;
 mod files;
+pub mod form;
 pub mod layout;
 pub mod model;
 pub mod qemu;

@@ -1,8 +1,14 @@
-//! Tables and pictures as text.
+//! Tables and pictures as text, and pictures of machines.
 
 pub mod constants;
 pub mod histogram;
+pub mod machine_diff;
+mod machine_levels;
+pub mod machine_svg;
+#[cfg(test)]
+mod machine_testing;
 pub mod machine_tree;
+mod machine_words;
 pub mod ministat;
 pub mod results;
 pub mod table;

@@ -25,7 +25,10 @@ pub(super) fn merge(tables: Machine, seen: Machine, root: &str) -> Result<Machin
     }
     for node in &mut merged.nodes {
         let same = seen.nodes.iter().find(|n| n.id == node.id);
-        node.memory_kib = node.memory_kib.or(same.and_then(|n| n.memory_kib));
+        node.memory_kib = same.and_then(|n| n.memory_kib).or(node.memory_kib);
+    }
+    if merged.caches.is_empty() {
+        merged.caches = seen.caches.clone();
     }
     for cache in &mut merged.caches {
         let same = seen.caches.iter().find(|c| {
@@ -40,7 +43,8 @@ pub(super) fn merge(tables: Machine, seen: Machine, root: &str) -> Result<Machin
     if merged.idle_states.is_empty() {
         merged.idle_states = seen.idle_states;
     }
-    merged.unknown.retain(|sentence| !answered(sentence, merged.idle_states.is_empty()));
+    let unknown = std::mem::take(&mut merged.unknown);
+    merged.unknown = unknown.into_iter().filter(|s| !answered(s, &merged)).collect();
     merged.unknown.extend(seen.unknown.into_iter().filter(|s| s.starts_with("Frequencies:")));
     Ok(Machine {
         name: seen.name,
@@ -69,8 +73,10 @@ fn fill(cpu: &mut Cpu, seen: &Cpu) {
     cpu.capacity = seen.capacity.or(cpu.capacity);
 }
 
-/// Whether sysfs answers what a sentence of the firmware's reader says is unknown.
-fn answered(sentence: &str, no_idle_states: bool) -> bool {
-    sentence.starts_with("Frequencies:")
-        || (sentence.starts_with("Idle states:") && !no_idle_states)
+/// Whether a sentence of the firmware's reader no longer holds in `merged`.
+fn answered(sentence: &str, merged: &Machine) -> bool {
+    let about = |subject: &str| sentence.starts_with(subject);
+    about("Frequencies:")
+        || (about("Idle states:") && !merged.idle_states.is_empty())
+        || (about("Caches") && !merged.caches.is_empty())
 }

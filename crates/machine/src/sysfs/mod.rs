@@ -6,6 +6,7 @@ mod frequency;
 mod idle;
 mod nodes;
 mod packages;
+mod small_cores;
 
 use crate::constants::Constants;
 use crate::cpuset::CpuSet;
@@ -36,7 +37,8 @@ pub(crate) fn read_files(sysfs: &Files, arch: Arch, name: &str) -> Result<Machin
     let idle_states = idle::read(sysfs, &online, &mut unknown)?;
     let policies = frequency::policies(sysfs, cpus.len(), &mut unknown)?;
     let cppc = frequency::cppc(sysfs, cpus.len())?;
-    if arch == Arch::Powerpc {
+    let thread_groups = small_cores::read(sysfs, &cpus)?;
+    if arch == Arch::Powerpc && thread_groups.is_empty() {
         unknown.push(
             "ibm,thread-groups: sysfs does not show them, save by which CPUs share a cache."
                 .to_string(),
@@ -56,7 +58,7 @@ pub(crate) fn read_files(sysfs: &Files, arch: Arch, name: &str) -> Result<Machin
         online,
         caches,
         nodes,
-        thread_groups: Vec::new(),
+        thread_groups,
         idle_states,
         policies,
         cppc,

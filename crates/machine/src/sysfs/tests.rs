@@ -101,6 +101,30 @@ fn reads_frequencies_capacities_and_ids() {
     assert_eq!((cppc.nominal_mhz, cppc.reference_perf), (None, None));
 }
 
+#[test]
+fn reads_the_small_cores_of_the_big_core_study() {
+    let files = |siblings: &'static str| {
+        sysfs(&[
+            ("cpu/present", "0-3"),
+            ("cpu/online", "0-2"),
+            ("cpu/cpu0/topology/core_cpus", "7"),
+            ("cpu/cpu1/topology/core_cpus", "7"),
+            ("cpu/cpu2/topology/core_cpus", "7"),
+            ("cpu/cpu0/small_core_siblings", "0,2"),
+            ("cpu/cpu1/small_core_siblings", "1"),
+            ("cpu/cpu2/small_core_siblings", siblings),
+        ])
+    };
+    let m = read(files("0,2").path(), Arch::Powerpc).unwrap();
+    assert_eq!(m.small_core_siblings(2).unwrap().to_string(), "0,2");
+    assert_eq!(m.thread_groups[0].groups.len(), 2);
+    assert!(!m.unknown.iter().any(|u| u.starts_with("ibm,thread-groups")), "{:?}", m.unknown);
+    for (bad, wanted) in [("1-2", "small cores without common CPUs"), ("2-3", "of its core")] {
+        let error = read(files(bad).path(), Arch::Powerpc).unwrap_err().to_string();
+        assert!(error.contains(wanted), "{error}");
+    }
+}
+
 /// Kernels before 2.6.25 have masks alone, and no list of online CPUs.
 #[test]
 fn reads_old_kernels() {

@@ -1,69 +1,7 @@
 use super::*;
-use machine::{Arch, Constants, Cpu, OsIds, ThreadGroups};
+use crate::machine_testing::{bare, big_cores, cache, node};
+use machine::{Cache, CacheKind, FrequencyPolicy, ThreadGroupProperty, ThreadGroups};
 use proptest::prelude::*;
-
-/// A machine without caches, nodes or groups: CPUs by (core, thread, package, node).
-fn bare(cpus: impl IntoIterator<Item = (u32, u32, u32, u32)>) -> Machine {
-    let cpu = |(i, (core, thread, package, node))| Cpu {
-        hw_id: i,
-        core,
-        thread,
-        cluster: None,
-        die: package,
-        package,
-        node,
-        ids: OsIds::default(),
-        capacity: None,
-    };
-    let cpus: Vec<Cpu> = (0..).zip(cpus).map(cpu).collect();
-    Machine {
-        name: "test".to_string(),
-        title: "A machine".to_string(),
-        arch: Arch::Powerpc,
-        online: CpuSet::first_n(cpus.len()),
-        cpus,
-        caches: Vec::new(),
-        nodes: Vec::new(),
-        thread_groups: Vec::new(),
-        idle_states: Vec::new(),
-        policies: Vec::new(),
-        cppc: Vec::new(),
-        vendor: None,
-        smt_control: None,
-        firmware: None,
-        constants: Constants::default(),
-        unknown: Vec::new(),
-    }
-}
-
-fn cache(level: u8, kind: CacheKind, size_kib: u32, cpus: &str) -> Cache {
-    let cpus = cpus.parse().unwrap();
-    let origin = Origin::Firmware;
-    Cache { level, kind, size_kib: Some(size_kib), line_bytes: Some(128), ways: None, cpus, origin }
-}
-
-fn node(id: u32, cpus: &str, distances: &[u32]) -> Node {
-    let distances = distances.to_vec();
-    Node { id, cpus: cpus.parse().unwrap(), memory_kib: Some(16 << 20), distances }
-}
-
-/// Two big cores of two interleaved small cores each.
-fn big_cores() -> Machine {
-    let mut m = bare((0..16).map(|i| (i / 8 * 8, i % 8, 0, 0)));
-    for (core, small) in [(0, ["0,2,4,6", "1,3,5,7"]), (8, ["8,10,12,14", "9,11,13,15"])] {
-        for cpus in small {
-            m.caches.push(cache(1, CacheKind::Instruction, 32, cpus));
-            m.caches.push(cache(1, CacheKind::Data, 32, cpus));
-        }
-        let groups = small.map(|cpus| cpus.parse().unwrap()).to_vec();
-        m.thread_groups.push(ThreadGroups { property: ThreadGroupProperty::L1, core, groups });
-    }
-    m.caches.push(cache(2, CacheKind::Unified, 512, "0-7"));
-    m.caches.push(Cache { origin: Origin::Catalog, ..cache(3, CacheKind::Unified, 10240, "0-7") });
-    m.caches.push(Cache { size_kib: None, ..cache(2, CacheKind::Unified, 0, "8-15") });
-    m.nodes.push(node(0, "0-15", &[10]));
-    m
-}
 
 #[test]
 fn draws_big_cores() {
@@ -191,4 +129,44 @@ proptest! {
         let cores = text.matches("── core ").count() + text.matches("── big core ").count();
         prop_assert_eq!(cores, m.cores().len());
     }
+}
+
+#[test]
+fn shows_dies_clusters_capacities_and_clocks() {
+    let mut m = bare((0..8).map(|i| (i, 0, 0, 0)));
+    for (number, cpu) in (0..).zip(&mut m.cpus) {
+        cpu.die = number / 4;
+        cpu.cluster = Some(number / 2);
+        cpu.capacity = Some(if number < 4 { 1024 } else { 430 });
+    }
+    m.smt_control = Some("notsupported".to_string());
+    m.policies = ["0-3", "4-7"]
+        .map(|cpus| FrequencyPolicy {
+            cpus: cpus.parse().unwrap(),
+            driver: Some("cppc_cpufreq".to_string()),
+            min_khz: 800_000,
+            max_khz: 2_400_000,
+            base_khz: None,
+            available_khz: vec![],
+        })
+        .to_vec();
+    let text = machine_tree(&m);
+    for expected in [
+        "    ├── die 0 (CPUs 0-3)\n    │   ├── cluster 0 (CPUs 0-1)\n",
+        "core 7 (CPU 7)  capacity 430\n",
+        "SMT control: notsupported\nCapacities: 1024 (CPUs 0-3), 430 (CPUs 4-7)\n",
+        "Clocks: 800 MHz to 2.4 GHz (cppc_cpufreq); 2 policies, CPUs 0-7\n",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+}
+
+/// A die that overlaps nodes stands below the tree.
+#[test]
+fn what_no_tree_can_hold_stands_apart() {
+    let mut m = bare((0..4).map(|i| (i, 0, 0, i / 2)));
+    m.nodes = vec![node(0, "0-1", &[10, 20]), node(1, "2-3", &[20, 10])];
+    m.cpus.iter_mut().zip([0, 1, 1, 0]).for_each(|(cpu, die)| cpu.die = die);
+    let text = machine_tree(&m);
+    assert!(text.contains("above:\n- die 0 (CPUs 0,3)\n- die 1 (CPUs 1-2)\n"), "{text}");
 }
