@@ -39,9 +39,6 @@ pub(crate) struct RawDomain {
     pub(crate) idle_idx: u8,
 }
 
-/// By CPU: raw domains from the lowest level up; the index is the level.
-pub(crate) type Chains = Vec<Vec<RawDomain>>;
-
 /// One domain a level, up to the level that spans all online CPUs.
 pub(crate) fn chain(
     levels: &[Level],

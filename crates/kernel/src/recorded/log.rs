@@ -161,11 +161,12 @@ fn pieces(line: &str) -> Vec<(&str, f64)> {
 /// [`TOLERANCE`].
 fn same(least: &str, full: &str, recorded: &str) -> bool {
     let (least, full, recorded) = (pieces(least), pieces(full), pieces(recorded));
-    let fits = |((least, full), recorded): ((&(&str, f64), &(&str, f64)), &(&str, f64))| {
-        let possible = least.1 * (1.0 - TOLERANCE)..=full.1 * (1.0 + TOLERANCE);
-        full.0 == recorded.0 && possible.contains(&recorded.1)
-    };
-    full.len() == recorded.len() && least.iter().zip(&full).zip(&recorded).all(fits)
+    let mut bounds = least.iter().zip(&full).zip(&recorded);
+    full.len() == recorded.len()
+        && bounds.all(|(((_, least), (text, full)), (recorded_text, capacity))| {
+            let possible = least * (1.0 - TOLERANCE)..=full * (1.0 + TOLERANCE);
+            text == recorded_text && possible.contains(capacity)
+        })
 }
 
 /// The domains with the capacities that the log shows for single CPUs in place of the predicted ones.
