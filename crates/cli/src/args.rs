@@ -188,10 +188,17 @@ pub struct DiffArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
-  schedscape domains power9-big-core --kernel 6.12
+  schedscape domains power9-big-core --kernel 6.12 --format tree
   schedscape domains host
   schedscape domains capture/smt4 --format debugfs
-  schedscape domains power9-big-core --kernel 4.18 --mechanism small-core-smt=on --smt 2 --format study")]
+  schedscape domains power9-big-core --kernel 4.18 --mechanism small-core-smt=on --smt 2 --format study
+  schedscape domains power9-big-core --kernel 6.12 --smt 4 --went-offline 12 --format debugfs
+
+What changes, and whether the prediction holds (exit code 0: equal, 1: different, 2: could not be compared):
+  schedscape domains power9-big-core --kernel 5.9 --diff kernel=5.11
+  schedscape domains power9-big-core --kernel 6.12 --diff small-core-smt=off
+  schedscape domains capture/boot --diff recorded
+  sudo schedscape domains host --diff running")]
 pub struct DomainsArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -201,9 +208,20 @@ pub struct DomainsArgs {
     /// Switch a mechanism (see `schedscape mechanisms`)
     #[arg(long = "mechanism", value_name = "NAME=on|off")]
     pub mechanisms: Vec<String>,
+    /// The offline CPU that went last: kernels from 6.10 to 7.0 still count it in balance intervals. For a
+    /// capture's step the one in `config.json` beside it where absent
+    #[arg(long, value_name = "CPU")]
+    pub went_offline: Option<usize>,
     /// Form
     #[arg(long, value_enum, default_value_t = DomainsFormat::Log)]
     pub format: DomainsFormat,
+    /// Print data instead of text
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// Show what differs: under another kernel (`kernel=VERSION`), with a mechanism switched (`NAME=on|off`), on
+    /// the kernel that runs (`running`, for `host`), or in a capture's step (`recorded`)
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["format", "json"])]
+    pub diff: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -214,4 +232,6 @@ pub enum DomainsFormat {
     Debugfs,
     /// The SMT domain of CPU 0 and 1, as the big-core study prints it
     Study,
+    /// The hierarchy from the top down, each domain once
+    Tree,
 }

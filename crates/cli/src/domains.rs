@@ -2,12 +2,59 @@
 
 use crate::Failure;
 use crate::args::{DomainsArgs, DomainsFormat};
-use crate::machines;
-use crate::output::print;
-use kernel::{Domains, Kernel, MECHANISMS, MechanismId, Version};
+use crate::output::{print, print_json};
+use crate::{domains_diff, machines, recorded};
+use kernel::{Domains, Kernel, KernelError, MECHANISMS, MechanismId, Version};
 use machine::{Arch, Machine, Snapshot};
+use report::domains_tree::domains_tree;
+use serde::Serialize;
+
+/// What domains are built from.
+pub struct Question {
+    pub machine: Machine,
+    pub kernel: Kernel,
+    /// The CPU that went offline last, where one did.
+    pub went_offline: Option<usize>,
+}
+
+impl Question {
+    pub fn built(&self, kernel: &Kernel) -> Result<Domains, KernelError> {
+        match self.went_offline {
+            Some(cpu) => kernel::build_after_offline(&self.machine, kernel, cpu),
+            None => kernel::build(&self.machine, kernel),
+        }
+    }
+}
+
+/// `schedscape domains --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    machine: &'a str,
+    kernel: String,
+    #[serde(flatten)]
+    domains: &'a Domains,
+}
 
 pub fn domains(args: &DomainsArgs) -> Result<(), Failure> {
+    let question = question(args)?;
+    if let Some(what) = &args.diff {
+        return domains_diff::diff(args, &question, what);
+    }
+    let version = question.kernel.version;
+    let built = question.built(&question.kernel)?;
+    if args.json {
+        let machine = question.machine.name.as_str();
+        return print_json(&Document { machine, kernel: version.to_string(), domains: &built });
+    }
+    print(&match args.format {
+        DomainsFormat::Log => kernel::log::log(&built, version),
+        DomainsFormat::Debugfs => kernel::debugfs::debugfs(&built, version),
+        DomainsFormat::Study => study_form(&question.machine, &built, &title(args, version)),
+        DomainsFormat::Tree => domains_tree(&built, version, &question.machine.name),
+    })
+}
+
+fn question(args: &DomainsArgs) -> Result<Question, Failure> {
     let Snapshot { machine, release } = machines::resolve_snapshot(&args.machine)?;
     let mut kernel = match (args.kernel, release) {
         (Some(version), _) => Kernel::new(version),
@@ -18,15 +65,15 @@ pub fn domains(args: &DomainsArgs) -> Result<(), Failure> {
         }
     };
     for switch in &args.mechanisms {
-        let (name, on) = parse_switch(switch)?;
+        let (name, on) = parse_switch("--mechanism", switch)?;
         kernel = kernel.with_named(name, on)?;
     }
-    let built = kernel::build(&machine, &kernel)?;
-    print(&match args.format {
-        DomainsFormat::Log => kernel::log::log(&built, kernel.version),
-        DomainsFormat::Debugfs => kernel::debugfs::debugfs(&built, kernel.version),
-        DomainsFormat::Study => study_form(&machine, &built, &title(args, kernel.version)),
-    })
+    let as_recorded = args.machine.smt.is_none() && args.machine.online.is_none();
+    let went_offline = match args.went_offline {
+        None if as_recorded => recorded::last_offline(&args.machine.machine)?,
+        given => given,
+    };
+    Ok(Question { machine, kernel, went_offline })
 }
 
 /// The kernel of `release` on `machine`, with the mechanisms off that its configuration lacks: Debian builds arm64
@@ -58,11 +105,12 @@ pub fn study_form(machine: &Machine, built: &Domains, title: &str) -> String {
     kernel::log::study_form(built, &cpus, title)
 }
 
-fn parse_switch(text: &str) -> Result<(&str, bool), Failure> {
+/// `NAME=on` or `NAME=off`, given for `option`.
+pub fn parse_switch<'a>(option: &str, text: &'a str) -> Result<(&'a str, bool), Failure> {
     match text.split_once('=') {
         Some((name, "on")) => Ok((name, true)),
         Some((name, "off")) => Ok((name, false)),
-        _ => Err(format!("--mechanism: found `{text}`, expected NAME=on or NAME=off").into()),
+        _ => Err(format!("{option}: found `{text}`, expected NAME=on or NAME=off").into()),
     }
 }
 

@@ -2,10 +2,12 @@
 
 mod args;
 mod domains;
+mod domains_diff;
 mod experiments;
 mod json;
 mod machines;
 mod output;
+mod recorded;
 
 use args::{Args, Command, MachineCommand};
 use clap::{CommandFactory, Parser};
@@ -18,6 +20,7 @@ fn main() -> ExitCode {
     match run(Args::parse()) {
         Ok(code) => code,
         Err(failure) if output::is_broken_pipe(failure.as_ref()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is::<domains_diff::Differ>() => ExitCode::from(1),
         Err(failure) => {
             anstream::eprintln!("\x1b[1;31merror\x1b[0m: {failure}");
             ExitCode::from(2)

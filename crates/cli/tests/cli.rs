@@ -327,3 +327,112 @@ fn machines_are_compared() {
     assert!(text.contains("\"part\": \"L3 caches\""), "{text}");
     assert!(refused(&["machine", "diff", "power9-big-core", "power99"]).contains("power99"));
 }
+
+/// A step of a capture as far as `--diff recorded` reads it: the catalog's big cores of POWER9 on 6.12 with threads 2
+/// and up of each core offline, CPU 10 the last of them, and what the kernel shows of it.
+fn captured_step(dir: &Path) -> PathBuf {
+    let went = ["--online", "0-1,8-9", "--went-offline", "10"];
+    let shown = |format: &str| {
+        let kernel = ["domains", "power9-big-core", "--kernel", "6.12", "--format", format];
+        stdout(&[&kernel[..], &went[..]].concat())
+    };
+    let step = dir.join("smt2");
+    for line in shown("debugfs").lines() {
+        let (path, value) = line.split_once(": ").expect("PATH: VALUE");
+        let path = step.join("debug/domains").join(path);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+        std::fs::write(path, format!("{value}\n")).expect("a file");
+    }
+    write(&step, "attach.log", shown("log").as_bytes());
+    write(&step, "uname", b"Linux h 6.12 #1 SMP x ppc64le GNU/Linux\n");
+    std::fs::create_dir_all(dir.join("fw")).expect("a directory");
+    write(&dir.join("fw"), "fdt", DTB);
+    let cpus = step.join("sys/devices/system/cpu");
+    for cpu in 0..16 {
+        std::fs::create_dir_all(cpus.join(format!("cpu{cpu}"))).expect("a directory");
+    }
+    for (file, list) in [("present", "0-15"), ("possible", "0-15"), ("online", "0-1,8-9")] {
+        write(&cpus, file, format!("{list}\n").as_bytes());
+    }
+    write(dir, "config.json", br#"{"append": "capture_steps=smt2:2.10"}"#);
+    step
+}
+
+#[test]
+fn a_captured_step_is_compared_with_its_prediction() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let step = captured_step(dir.path());
+    let spec = step.to_str().expect("UTF-8");
+    assert_eq!(stdout(&["domains", spec, "--diff", "recorded"]), "");
+
+    // Without the CPU that went last the kernel's balance intervals are not explained.
+    write(dir.path(), "config.json", b"{}");
+    let out = schedscape(&["domains", spec, "--diff", "recorded"]);
+    assert_eq!(out.status.code(), Some(1));
+    let expected = "\
+--- recorded
++++ predicted for 6.12
+@@ CACHE of CPU 8-9 @@
+-max_interval: 6
++max_interval: 4
+-min_interval: 3
++min_interval: 2
+@@ PKG of CPU 0-1,8-9 @@
+-max_interval: 10
++max_interval: 8
+-min_interval: 5
++min_interval: 4
+";
+    assert_eq!(String::from_utf8_lossy(&out.stdout), expected);
+
+    write(dir.path(), "config.json", b"[");
+    let error = refused(&["domains", spec, "--diff", "recorded"]);
+    assert!(error.contains("config.json: line 1: found EOF"), "{error}");
+}
+
+#[test]
+fn kernels_and_mechanisms_are_compared() {
+    let base = ["domains", "power9-big-core", "--kernel", "6.6", "--diff"];
+    let out = schedscape(&[&base[..], &["kernel=6.7"]].concat());
+    assert_eq!(out.status.code(), Some(1));
+    let expected = "--- 6.6\n+++ 6.7\n@@ PKG of CPU 0-15 @@\n-name: DIE\n+name: PKG\n";
+    assert_eq!(String::from_utf8_lossy(&out.stdout), expected);
+
+    let out = schedscape(&[&base[..], &["small-core-smt=off"]].concat());
+    assert_eq!(out.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&out.stdout);
+    assert!(text.contains("@@ CACHE of CPU 0-15 @@\n-span: 0-7 8-15\n"), "{text}");
+    assert_eq!(stdout(&[&base[..], &["small-core-smt=on"]].concat()), "");
+
+    for (what, found) in [
+        ("kernel=6", "`6`"),
+        ("x=on", "`x`"),
+        ("x", "`x`"),
+        ("big-core-cache=1", "`big-core-cache=1`"),
+    ] {
+        let error = refused(&[&base[..], &[what]].concat());
+        assert!(error.contains(&format!("found {found}")), "{error}");
+    }
+    let error = refused(&[&base[..], &["running"]].concat());
+    assert!(error.contains("found power9-big-core, expected host"), "{error}");
+    let error = refused(&[&base[..], &["recorded"]].concat());
+    assert!(error.contains("expected a capture's step"), "{error}");
+}
+
+#[test]
+fn the_tree_draws_each_domain_once() {
+    let text = stdout(&["domains", "power9-big-core", "--kernel", "6.12", "--format", "tree"]);
+    let expected = "\
+power9-big-core: kernel 6.12, 16 CPUs online
+└── PKG 0-15 (c): 2 groups 0-7 8-15
+    ├── CACHE 0-7 (b): 2 groups 0,2,4,6 1,3,5,7
+    │   ├── SMT 0,2,4,6 (a): 4 groups 0 2 4 6
+    │   └── 1 more like it: 1,3,5,7
+    └── 1 more like it: 8-15
+";
+    assert!(text.starts_with(expected), "{text}");
+    let json = stdout(&["domains", "power9-big-core", "--kernel", "6.12", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(document["by_cpu"][3][1]["span"], "0-7");
+    assert_eq!(document["kernel"], "6.12");
+}

@@ -30,6 +30,11 @@ impl Kernel {
         self
     }
 
+    /// The same kernel at another release: explicit switches stay, other mechanisms are as that release has them.
+    pub fn at(self, version: Version) -> Kernel {
+        Kernel { version, ..self }
+    }
+
     /// As [`Kernel::with`], by name.
     pub fn with_named(self, name: &str, on: bool) -> Result<Kernel, KernelError> {
         let id = MechanismId::by_name(name).ok_or_else(|| KernelError::Mechanism {

@@ -16,15 +16,22 @@ const LEVEL_SINCE: Version = Version::new(6, 10);
 /// names. Left out are `max_newidle_lb_cost`, which is measured, and the load indices of kernels before 5.3
 /// ([`Domain::busy_idx`], [`Domain::idle_idx`]).
 pub fn debugfs(domains: &Domains, version: Version) -> String {
-    let mut out = String::new();
-    for (cpu, chain) in domains.by_cpu.iter().enumerate() {
-        for (m, domain) in chain.iter().enumerate() {
-            for (file, value) in files(domain, version) {
-                out.push_str(&format!("cpu{cpu}/domain{m}/{file}: {value}\n"));
-            }
-        }
-    }
-    out
+    entries(domains, version).map(|(cpu, m, file)| format!("cpu{cpu}/domain{m}/{file}\n")).collect()
+}
+
+/// The same lines as CPU, index of the domain and `FILE: VALUE`.
+pub fn entries(
+    domains: &Domains,
+    version: Version,
+) -> impl Iterator<Item = (usize, usize, String)> {
+    let by_domain =
+        domains.by_cpu.iter().enumerate().flat_map(|(cpu, chain)| {
+            chain.iter().enumerate().map(move |(m, domain)| (cpu, m, domain))
+        });
+    by_domain.flat_map(move |(cpu, m, domain)| {
+        let files = files(domain, version).into_iter();
+        files.map(move |(file, value)| (cpu, m, format!("{file}: {value}")))
+    })
 }
 
 fn files(domain: &Domain, version: Version) -> Vec<(&'static str, String)> {

@@ -2,9 +2,10 @@
 
 use crate::flags::SdFlags;
 use machine::CpuSet;
+use serde::Serialize;
 
 /// A group of a sched domain: the CPUs of one child domain, or one CPU.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Group {
     /// Its CPUs.
     pub span: CpuSet,
@@ -20,7 +21,7 @@ pub struct Group {
 }
 
 /// One sched domain of one CPU.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Domain {
     /// Level name: SMT, CLS, CACHE, MC, DIE, PKG, NODE, NUMA.
     pub name: &'static str,
@@ -36,7 +37,8 @@ pub struct Domain {
     pub imbalance_pct: u32,
     /// Failed attempts before cache-hot tasks move.
     pub cache_nice_tries: u32,
-    /// Shortest balance interval in ms.
+    /// Shortest balance interval in ms: the CPUs of the level's mask, which may hold more than the span (see
+    /// [`crate::build::build_after_offline`]).
     pub min_interval_ms: u32,
     /// Longest balance interval in ms.
     pub max_interval_ms: u32,
@@ -49,7 +51,7 @@ pub struct Domain {
 }
 
 /// The sched domains of a machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Domains {
     /// CPUs for which domains were built: the online ones.
     pub cpus: CpuSet,

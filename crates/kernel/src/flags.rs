@@ -1,6 +1,7 @@
 //! Sched domain flags, and the flag sets of the degeneration rules by version.
 
 use crate::version::Version;
+use serde::{Serialize, Serializer};
 
 bitflags::bitflags! {
     /// Flags of a sched domain (`include/linux/sched/sd_flags.h`, without the `SD_` prefix).
@@ -16,20 +17,27 @@ bitflags::bitflags! {
         const BALANCE_WAKE = 1 << 3;
         /// Consider waking the task on the waking CPU.
         const WAKE_AFFINE = 1 << 4;
+        /// CPUs differ in capacity.
+        const ASYM_CPUCAPACITY = 1 << 5;
+        /// CPUs differ in capacity, and every capacity of the root domain is among them (from 5.14 on).
+        const ASYM_CPUCAPACITY_FULL = 1 << 6;
         /// CPUs share computing capacity (SMT).
-        const SHARE_CPUCAPACITY = 1 << 5;
+        const SHARE_CPUCAPACITY = 1 << 7;
         /// CPUs share a cluster of cores: an L2, or what firmware calls a cluster.
-        const CLUSTER = 1 << 6;
+        const CLUSTER = 1 << 8;
         /// CPUs share the last-level cache (`SD_SHARE_PKG_RESOURCES` before 6.9).
-        const SHARE_LLC = 1 << 7;
+        const SHARE_LLC = 1 << 9;
         /// Only one balancer at a time.
-        const SERIALIZE = 1 << 8;
+        const SERIALIZE = 1 << 10;
+        /// Lower-numbered or preferred CPUs fill first. No predicted domain has it: POWER7, shared-processor
+        /// partitions of POWER and preferred cores on x86 set it, by facts that [`machine::Machine`] does not hold.
+        const ASYM_PACKING = 1 << 11;
         /// Prefer to place tasks in a sibling domain.
-        const PREFER_SIBLING = 1 << 9;
+        const PREFER_SIBLING = 1 << 12;
         /// Groups may overlap. Kernels from 6.17 on have no such flag, as `NUMA` says the same.
-        const OVERLAP = 1 << 10;
+        const OVERLAP = 1 << 13;
         /// A level of NUMA distance.
-        const NUMA = 1 << 11;
+        const NUMA = 1 << 14;
     }
 }
 
@@ -52,12 +60,39 @@ impl SdFlags {
         shown.iter_names().map(name).collect()
     }
 
+    /// The flags that kernels before 5.10 show as the number `bits`. `SD_LOAD_BALANCE` and `SD_SHARE_POWERDOMAIN`
+    /// are left out; `None` where a bit has no meaning.
+    pub fn from_number(bits: u32) -> Option<SdFlags> {
+        const BY_BIT: [SdFlags; 15] = [
+            SdFlags::empty(), // SD_LOAD_BALANCE
+            SdFlags::BALANCE_NEWIDLE,
+            SdFlags::BALANCE_EXEC,
+            SdFlags::BALANCE_FORK,
+            SdFlags::BALANCE_WAKE,
+            SdFlags::WAKE_AFFINE,
+            SdFlags::ASYM_CPUCAPACITY,
+            SdFlags::SHARE_CPUCAPACITY,
+            SdFlags::empty(), // SD_SHARE_POWERDOMAIN
+            SdFlags::SHARE_LLC,
+            SdFlags::SERIALIZE,
+            SdFlags::ASYM_PACKING,
+            SdFlags::PREFER_SIBLING,
+            SdFlags::OVERLAP,
+            SdFlags::NUMA,
+        ];
+        let set = |(bit, _): &(usize, &SdFlags)| bits >> bit & 1 == 1;
+        let flags =
+            BY_BIT.iter().enumerate().filter(set).fold(SdFlags::empty(), |all, (_, &f)| all | f);
+        (bits >> BY_BIT.len() == 0).then_some(flags)
+    }
+
     /// Flags that a domain with fewer than two groups cannot use. Before 5.10 the kernel names them one by
     /// one (`sd_degenerate`); later each flag carries `SDF_NEEDS_GROUPS`.
     pub fn needing_groups(version: Version) -> SdFlags {
         let listed = SdFlags::BALANCE_NEWIDLE
             | SdFlags::BALANCE_EXEC
             | SdFlags::BALANCE_FORK
+            | SdFlags::ASYM_CPUCAPACITY
             | SdFlags::SHARE_CPUCAPACITY
             | SdFlags::SHARE_LLC;
         if version < Version::new(5, 10) { listed } else { SdFlags::all() - SdFlags::WAKE_AFFINE }
@@ -68,5 +103,24 @@ impl SdFlags {
     pub fn moot_in_single_group_parent(version: Version) -> SdFlags {
         let needing = SdFlags::needing_groups(version);
         if version < Version::new(5, 10) { needing | SdFlags::PREFER_SIBLING } else { needing }
+    }
+}
+
+/// The flags' names, lowest bit first, as this model calls them.
+impl Serialize for SdFlags {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter_names().map(|(name, _)| name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_kernels_number_their_flags() {
+        let smt = SdFlags::BALANCE_NEWIDLE | SdFlags::SHARE_CPUCAPACITY | SdFlags::NUMA;
+        assert_eq!(SdFlags::from_number(0x4083), Some(smt));
+        assert_eq!(SdFlags::from_number(0x8000), None);
     }
 }

@@ -1,7 +1,8 @@
 //! Groups of a domain: `build_sched_groups` for levels whose domains tile the machine, and
 //! `build_overlap_sched_groups` for NUMA levels, whose domains may overlap.
 
-use crate::build::{Chains, RawDomain};
+use crate::build::Chains;
+use crate::chain::RawDomain;
 use crate::domain::Group;
 use crate::flags::SdFlags;
 use crate::version::Version;

@@ -19,7 +19,8 @@ pub struct Level {
     pub name: &'static str,
     /// Flags that describe the topology (`tl->sd_flags`).
     pub flags: SdFlags,
-    /// By CPU: the CPUs of its domain at this level (`tl->mask`), online ones only.
+    /// By CPU: the CPUs that its domain at this level is cut from (`tl->mask`): online ones, and the CPU that is
+    /// about to go offline where the kernel looks too early.
     pub masks: Vec<CpuSet>,
     /// Distance of a NUMA level (`SDTL_OVERLAP`); its domains may overlap.
     pub numa_distance: Option<u32>,
@@ -47,21 +48,41 @@ pub(crate) fn cluster_flags(version: Version) -> SdFlags {
     SdFlags::CLUSTER | SdFlags::SHARE_LLC
 }
 
+/// First release that rebuilds domains while the masks still hold the CPU that goes offline.
+const REBUILDS_AT_ONCE_SINCE: Version = Version::new(6, 10);
+
 /// The levels of `machine` under `kernel`, and `cpu_smt_mask()` by CPU.
 ///
-/// Fails where CPUs of one level overlap in part, or a level leaves out CPUs of the one below: the kernel warns
+/// # Errors
+/// CPUs of one level that overlap in part, or a level that leaves out CPUs of the one below: the kernel warns
 /// about such a machine (`topology_span_sane`, "arch topology borken") and builds no usable domains.
 pub fn levels(
     machine: &Machine,
     kernel: &Kernel,
 ) -> Result<(Vec<Level>, Vec<CpuSet>), KernelError> {
-    let (mut levels, smt_mask) = match machine.arch {
-        Arch::Powerpc => powerpc::levels(machine, kernel),
-        Arch::X86 => x86::levels(machine, kernel),
-        Arch::Other => return Err(KernelError::Arch { machine: machine.name.clone() }),
-        Arch::Arm64 => arm64::levels(machine, kernel),
+    levels_before(machine, kernel, None)
+}
+
+/// As [`levels`], with the masks that the kernel sees as it takes CPU `leaving` offline.
+pub(crate) fn levels_before(
+    machine: &Machine,
+    kernel: &Kernel,
+    leaving: Option<usize>,
+) -> Result<(Vec<Level>, Vec<CpuSet>), KernelError> {
+    let leaving = leaving.filter(|_| kernel.version >= REBUILDS_AT_ONCE_SINCE);
+    let seen = match leaving {
+        Some(cpu) => &Machine { online: machine.online | CpuSet::single(cpu), ..machine.clone() },
+        None => machine,
     };
-    levels.extend(numa::levels(machine));
+    let (mut levels, smt_mask) = match machine.arch {
+        Arch::Powerpc => powerpc::levels(seen, kernel),
+        Arch::X86 => x86::levels(seen, kernel),
+        Arch::Other => return Err(KernelError::Arch { machine: machine.name.clone() }),
+        Arch::Arm64 => arm64::levels(seen, kernel),
+    };
+    let last_of_node = |cpu: usize| !machine.node_cpus(cpu).intersects(&machine.online);
+    let of_nodes = if leaving.is_some_and(last_of_node) { machine } else { seen };
+    levels.extend(numa::levels(of_nodes, kernel.version));
     let mut below: Option<&Level> = None;
     for level in &levels {
         check(machine, level, below)?;
@@ -81,8 +102,8 @@ fn check(machine: &Machine, level: &Level, below: Option<&Level>) -> Result<(), 
         expected,
     };
     for cpu in machine.online.iter() {
-        let mask = level.masks[cpu];
-        let inner = below.map_or(CpuSet::single(cpu), |b| b.masks[cpu]);
+        let mask = level.masks[cpu] & machine.online;
+        let inner = below.map_or(CpuSet::single(cpu), |b| b.masks[cpu] & machine.online);
         if !inner.is_subset(&mask) {
             let what = below.map_or("itself", |b| b.name);
             return Err(wrong(cpu, format!("CPUs that include {inner} ({what})")));
@@ -93,7 +114,7 @@ fn check(machine: &Machine, level: &Level, below: Option<&Level>) -> Result<(), 
         // The first CPU of a mask answers for all its members, so every pair is covered.
         let first = mask.first() == Some(cpu);
         let other = mask.iter().take(if first { usize::MAX } else { 1 });
-        if let Some(other) = other.into_iter().find(|&c| level.masks[c] != mask) {
+        if let Some(other) = other.into_iter().find(|&c| level.masks[c] != level.masks[cpu]) {
             let theirs = level.masks[other];
             return Err(wrong(cpu, format!("the CPUs that CPU {other} has, {theirs}")));
         }

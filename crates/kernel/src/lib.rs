@@ -1,7 +1,10 @@
 //! Kernel versions, mechanisms, and the sched domains that a kernel builds from a machine: pure functions.
 
 mod arm64;
+mod attach;
 pub mod build;
+mod capacity;
+mod chain;
 pub mod config;
 pub mod debugfs;
 pub mod domain;
@@ -13,10 +16,11 @@ pub mod log;
 pub mod mechanism;
 mod numa;
 mod powerpc;
+pub mod recorded;
 pub mod version;
 mod x86;
 
-pub use build::build;
+pub use build::{build, build_after_offline};
 pub use config::Kernel;
 pub use domain::{Domain, Domains, Group};
 pub use flags::SdFlags;
@@ -70,6 +74,26 @@ pub enum KernelError {
         /// Its mask.
         found: String,
         /// What would fit.
+        expected: String,
+    },
+    /// A CPU said to go offline that is online or does not exist.
+    #[error("CPU that went offline: found {found}, expected one of the offline CPUs ({expected})")]
+    NotOffline {
+        /// The CPU.
+        found: usize,
+        /// The CPUs that are offline, as a list.
+        expected: String,
+    },
+    /// A file of a capture that cannot be read as what it is.
+    #[error("{file}: {place}: found {found}, expected {expected}")]
+    Recorded {
+        /// Name of the file below the step.
+        file: String,
+        /// Line or field.
+        place: String,
+        /// What is there.
+        found: String,
+        /// What would do.
         expected: String,
     },
 }

@@ -1,6 +1,6 @@
 //! The kernel's own log of attached domains (`sched_verbose`, `sched_domain_debug`).
 
-use crate::build::CAPACITY_SCALE;
+use crate::capacity::CAPACITY_SCALE;
 use crate::domain::{Domain, Domains};
 use crate::flags::SdFlags;
 use crate::version::Version;

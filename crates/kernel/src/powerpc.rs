@@ -11,7 +11,7 @@ use machine::{Cache, CacheKind, CpuSet, Machine, Origin, ThreadGroupProperty};
 /// only the SMT domain is; the search for idle cores goes by the whole core.
 const SMALL_CORE_SMT_MASK_SINCE: Version = Version::new(5, 9);
 
-/// Levels below NUMA, and `cpu_smt_mask()` by CPU. Masks hold online CPUs only.
+/// Levels below NUMA, and `cpu_smt_mask()` by CPU. Masks hold the machine's online CPUs.
 ///
 /// Kernels from 5.10 to 6.7 list a CACHE level on every machine; where no L2 reaches beyond the SMT domain it
 /// degenerates without a trace, so it is left out here.

@@ -11,7 +11,7 @@ use machine::{CpuSet, Machine};
 /// First release that lists no SMT level where no core has a second thread.
 const SMT_LEVEL_ON_DEMAND_SINCE: Version = Version::new(6, 17);
 
-/// Levels below NUMA, and `cpu_smt_mask()` by CPU. Masks hold online CPUs only.
+/// Levels below NUMA, and `cpu_smt_mask()` by CPU. Masks hold the machine's online CPUs.
 ///
 /// The kernel takes CPUs of different nodes for neighbours at no level, whatever CPUID says they share
 /// (`topology_sane`), so every mask stays within the node.

@@ -2,16 +2,18 @@
 
 mod machines;
 
+use kernel::recorded::log::{Extent, LogDifferences};
 use kernel::{
     Domain, Domains, Kernel, KernelError, MECHANISMS, MechanismId, SdFlags, Version, build,
-    debugfs, log,
+    build_after_offline, debugfs, log, recorded,
 };
 use machine::{Arch, Cache, CacheKind, CpuSet, Machine, Origin, ThreadGroupProperty, ThreadGroups};
 use machines::Shape;
 use proptest::prelude::*;
 
 fn versions() -> impl Strategy<Value = Version> {
-    let releases = ["4.18", "4.19", "5.4", "5.9", "5.10", "5.13", "6.1", "6.6", "6.12", "7.3"];
+    let releases =
+        ["4.18", "4.19", "4.20", "5.4", "5.9", "5.10", "5.13", "5.16", "6.1", "6.6", "6.12", "7.3"];
     prop::sample::select(releases.to_vec()).prop_map(|v| v.parse().unwrap())
 }
 
@@ -61,9 +63,22 @@ fn machines() -> impl Strategy<Value = Machine> {
     let arch = prop::sample::select(vec![Arch::Powerpc, Arch::X86, Arch::Arm64]);
     (shape, arch).prop_flat_map(|(shape, arch)| {
         let machine = Machine { arch, ..shape.machine() };
-        prop::collection::vec(prop::bool::weighted(0.7), machine.cpus.len()).prop_map(move |on| {
+        let count = machine.cpus.len();
+        let capacity =
+            prop::sample::select(vec![Some(300), Some(700), Some(1024), Some(1024), None]);
+        let capacities = prop_oneof![
+            prop::collection::vec(Just(None), count),
+            prop::collection::vec(prop::sample::select(vec![Some(512), Some(1024)]), count),
+            prop::collection::vec(capacity, count),
+        ];
+        let online = prop::collection::vec(prop::bool::weighted(0.7), count);
+        (online, capacities).prop_map(move |(on, capacities)| {
             let online: CpuSet = (0..on.len()).filter(|&c| on[c]).collect();
-            machine.with_online(online).unwrap_or_else(|_| machine.clone())
+            let mut machine = machine.with_online(online).unwrap_or_else(|_| machine.clone());
+            for (cpu, capacity) in machine.cpus.iter_mut().zip(capacities) {
+                cpu.capacity = capacity;
+            }
+            machine
         })
     })
 }
@@ -88,6 +103,7 @@ fn check_domain(domains: &Domains, cpu: usize, domain: &Domain, version: Version
         assert!(group.mask.is_subset(&group.span) && group.mask.first() == Some(group.id));
         assert!(overlaps || group.mask == group.span);
     }
+    check_asymmetry(domains, domain, version);
     // A level that tiles the machine is the same for all its CPUs, but for where the ring of groups begins.
     for other in domain.span.iter().filter(|_| !overlaps) {
         let theirs = domains.by_cpu[other].iter().find(|d| d.level == domain.level).unwrap();
@@ -98,6 +114,26 @@ fn check_domain(domains: &Domains, cpu: usize, domain: &Domain, version: Version
         turned.rotate_left(own);
         assert_eq!(theirs.groups, turned);
     }
+}
+
+/// The flags of differing capacity against the capacities themselves.
+fn check_asymmetry(domains: &Domains, domain: &Domain, version: Version) {
+    let differ = |span: CpuSet| {
+        let mut seen: Vec<u64> = span.iter().map(|c| domains.capacity[c]).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        seen.len()
+    };
+    let flags = domain.flags;
+    let (here, everywhere) = (differ(domain.span), differ(domains.cpus));
+    if version >= Version::new(5, 14) {
+        assert_eq!(flags.contains(SdFlags::ASYM_CPUCAPACITY), here > 1);
+        assert_eq!(flags.contains(SdFlags::ASYM_CPUCAPACITY_FULL), here > 1 && here == everywhere);
+    } else {
+        assert!(!flags.contains(SdFlags::ASYM_CPUCAPACITY_FULL));
+        assert!(!flags.contains(SdFlags::ASYM_CPUCAPACITY) || everywhere > 1);
+    }
+    assert!(!flags.contains(SdFlags::BALANCE_WAKE) || version < Version::new(5, 7));
 }
 
 fn check(machine: &Machine, domains: &Domains, version: Version) {
@@ -128,6 +164,45 @@ proptest! {
     fn domains_are_sound(machine in machines(), kernel in kernels()) {
         let domains = build(&machine, &kernel).unwrap();
         check(&machine, &domains, kernel.version);
+    }
+
+    /// The CPU that goes changes balance intervals, by one CPU at most, and nothing else.
+    #[test]
+    fn a_cpu_that_goes_is_in_intervals_only(machine in machines(), kernel in kernels()) {
+        let without = build(&machine, &kernel).unwrap();
+        for leaving in (machine.possible() - machine.online).iter() {
+            let mut with = build_after_offline(&machine, &kernel, leaving).unwrap();
+            let chains = with.by_cpu.iter_mut().flatten().zip(without.by_cpu.iter().flatten());
+            for (with, without) in chains {
+                let more = with.min_interval_ms - without.min_interval_ms;
+                prop_assert!(more <= 1 && with.max_interval_ms == 2 * with.min_interval_ms);
+                (with.min_interval_ms, with.max_interval_ms) =
+                    (without.min_interval_ms, without.max_interval_ms);
+            }
+            prop_assert_eq!(&with, &without);
+        }
+    }
+
+    /// What is predicted matches itself, and a text of any kind is compared without panic.
+    #[test]
+    fn comparison_finds_itself_equal(machine in machines(), kernel in kernels(), at in 0usize..4000, junk in "[ -~\n]{0,30}") {
+        let version = kernel.version;
+        let domains = build(&machine, &kernel).unwrap();
+        let text = log::log(&domains, version);
+        for extent in [Extent::Whole, Extent::LastRebuild] {
+            let found = recorded::log::compare(&domains, version, &text, extent);
+            prop_assert_eq!(found, LogDifferences::default());
+            let mut damaged = text.clone();
+            damaged.insert_str(at.min(text.len()), &junk);
+            let _ = recorded::log::compare(&domains, version, &damaged, extent);
+        }
+        let mut files = recorded::debugfs::predicted(&domains, version);
+        let numbered = version < Version::new(5, 10);
+        if !numbered {
+            prop_assert_eq!(recorded::debugfs::compare(&domains, version, &files), vec![]);
+        }
+        files.insert(junk.clone(), junk);
+        prop_assert!(!recorded::debugfs::compare(&domains, version, &files).is_empty());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Tables and pictures as text, and pictures of machines.
 
 pub mod constants;
+pub mod domains_diff;
+pub mod domains_tree;
 pub mod histogram;
 pub mod machine_diff;
 mod machine_levels;

@@ -1,7 +1,7 @@
 //! Captures of real kernels: firmware or sysfs, and per step what the kernel made of it.
 
 use flate2::read::GzDecoder;
-use kernel::{Domains, Kernel, MechanismId, Version};
+use kernel::{Domains, Kernel, MechanismId, Version, recorded};
 use machine::{Arch, Machine, devicetree, sysfs};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -79,6 +79,8 @@ fn is_of_machine(path: &str) -> bool {
 /// What a comparison needs of one capture.
 struct Capture {
     fdt: Vec<u8>,
+    /// `config.json`.
+    config: String,
     /// Holds `boot/sys`, which tells of more CPUs than later steps: offline CPUs have no topology there.
     dir: TempDir,
     by_step: BTreeMap<String, BTreeMap<String, String>>,
@@ -86,11 +88,15 @@ struct Capture {
 
 fn unpack(archive: &str, arch: Arch) -> Capture {
     let file = File::open(Path::new(CAPTURES).join(archive)).unwrap();
-    let (dir, mut fdt) = (tempfile::tempdir().unwrap(), Vec::new());
+    let (dir, mut fdt, mut config) = (tempfile::tempdir().unwrap(), Vec::new(), String::new());
     let mut by_step: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for entry in tar::Archive::new(GzDecoder::new(file)).entries().unwrap() {
         let mut entry = entry.unwrap();
         let path = entry.path().unwrap().to_str().unwrap().to_string();
+        if path.ends_with("/config.json") {
+            entry.read_to_string(&mut config).unwrap();
+            continue;
+        }
         let mut parts = path.splitn(3, '/').skip(1);
         let (Some(step), Some(path)) = (parts.next(), parts.next()) else { continue };
         let of_machine = step == "boot" && arch != Arch::Powerpc && is_of_machine(path);
@@ -112,7 +118,7 @@ fn unpack(archive: &str, arch: Arch) -> Capture {
             by_step.entry(step.to_string()).or_default().insert(path.to_string(), text);
         }
     }
-    Capture { fdt, dir, by_step }
+    Capture { fdt, config, dir, by_step }
 }
 
 fn machine(capture: &Capture, archive: &str, arch: Arch) -> Machine {
@@ -148,9 +154,12 @@ fn steps(archive: &str) -> Vec<Step> {
         let kernel = kernel_of(&files, arch);
         let online = files["sys/devices/system/cpu/online"].parse().unwrap();
         let machine = machine.with_online(online).unwrap();
-        let predicted = kernel::build(&machine, &kernel).unwrap();
+        let predicted = match recorded::last_offline(&capture.config, &step).unwrap() {
+            Some(cpu) => kernel::build_after_offline(&machine, &kernel, cpu).unwrap(),
+            None => kernel::build(&machine, &kernel).unwrap(),
+        };
         let what = format!("{archive} {step}");
         Step { what, is_boot: step == "boot", version: kernel.version, predicted, files }
     };
-    capture.by_step.into_iter().map(step).collect()
+    capture.by_step.clone().into_iter().map(step).collect()
 }
