@@ -9,9 +9,12 @@ pub mod constants;
 pub mod cpuset;
 pub mod devicetree;
 pub mod error;
+pub mod hwloc;
 pub mod model;
 mod resolve;
 pub mod sysfs;
+#[cfg(test)]
+mod testing;
 
 pub use capture::{recorded_release, recorded_vendor};
 pub use constants::{Constant, Constants, Mark};
