@@ -147,8 +147,8 @@ fn machine(frame: &Frame, draw: &Draw) -> Machine {
         idle_states: idle_states(draw),
         policies: policies(frame, draw),
         cppc: cppc(frame, draw),
-        vendor: (draw.seed(1) % 2 == 0).then(|| format!("Genuine{}", draw.text)),
-        smt_control: (draw.seed(2) % 2 == 0).then(|| "on".to_string()),
+        vendor: draw.seed(1).is_multiple_of(2).then(|| format!("Genuine{}", draw.text)),
+        smt_control: draw.seed(2).is_multiple_of(2).then(|| "on".to_string()),
         firmware: [None, Some(Firmware::Acpi), Some(Firmware::DeviceTree)]
             [draw.seed(3) as usize % 3],
         constants: Constants::default(),
@@ -206,13 +206,13 @@ fn policies(frame: &Frame, draw: &Draw) -> Vec<FrequencyPolicy> {
     let max_khz = u64::from(1_000_000 + draw.seed(10) % 4_000_000);
     let policy = |cpus: CpuSet| FrequencyPolicy {
         cpus,
-        driver: (draw.seed(10) % 2 == 0).then(|| "cppc_cpufreq".to_string()),
+        driver: draw.seed(10).is_multiple_of(2).then(|| "cppc_cpufreq".to_string()),
         min_khz: 800_000,
         max_khz,
-        base_khz: (draw.seed(11) % 2 == 0).then_some(max_khz / 2),
+        base_khz: draw.seed(11).is_multiple_of(2).then_some(max_khz / 2),
         available_khz: vec![800_000, max_khz],
     };
-    let sets = if draw.seed(11) % 3 == 0 { frame.thread_sets() } else { Vec::new() };
+    let sets = if draw.seed(11).is_multiple_of(3) { frame.thread_sets() } else { Vec::new() };
     sets.into_iter().map(policy).collect()
 }
 
@@ -223,11 +223,15 @@ fn cppc(frame: &Frame, draw: &Draw) -> Vec<Cppc> {
         nominal_perf: 200,
         lowest_nonlinear_perf: 100,
         lowest_perf: 10,
-        reference_perf: (draw.seed(13) % 2 == 0).then_some(200),
-        nominal_mhz: (draw.seed(13) % 3 == 0).then_some(2600),
+        reference_perf: draw.seed(13).is_multiple_of(2).then_some(200),
+        nominal_mhz: draw.seed(13).is_multiple_of(3).then_some(2600),
         lowest_mhz: None,
     };
-    let sets = if draw.seed(12) % 2 == 0 { frame.blocks(|c| frame.package(c)) } else { Vec::new() };
+    let sets = if draw.seed(12).is_multiple_of(2) {
+        frame.blocks(|c| frame.package(c))
+    } else {
+        Vec::new()
+    };
     sets.into_iter().map(levels).collect()
 }
 

@@ -41,16 +41,21 @@ pub(super) fn caches(frame: &Frame, draw: &Draw) -> Vec<Cache> {
         (1, if big_cores(frame, draw) { small() } else { frame.thread_sets() }),
         (
             2,
-            if draw.seed(1) % 2 == 0 {
+            if draw.seed(1).is_multiple_of(2) {
                 frame.thread_sets()
             } else {
                 frame.blocks(|c| frame.cluster(c))
             },
         ),
-        (3, frame.blocks(|c| if draw.seed(2) % 2 == 0 { frame.die(c) } else { frame.package(c) })),
+        (
+            3,
+            frame.blocks(|c| {
+                if draw.seed(2).is_multiple_of(2) { frame.die(c) } else { frame.package(c) }
+            }),
+        ),
         (4, pairs),
     ];
-    let present = |level: u8| draw.seed(usize::from(level)) % 4 != 0;
+    let present = |level: u8| !draw.seed(usize::from(level)).is_multiple_of(4);
     let mut caches = Vec::new();
     for (level, sets) in levels.into_iter().filter(|(level, _)| present(*level)) {
         for kind in kinds(level, draw) {
@@ -102,7 +107,7 @@ pub(super) fn nodes(frame: &Frame, draw: &Draw, cpus: &mut [Cpu]) -> Vec<Node> {
     let node = |(place, cpus): (usize, CpuSet)| Node {
         id: id(place),
         cpus,
-        memory_kib: (draw.seed(15) % 3 != 0).then_some(u64::from(draw.seed(place)) * 64),
+        memory_kib: (!draw.seed(15).is_multiple_of(3)).then_some(u64::from(draw.seed(place)) * 64),
         distances: (0..count).map(|other| distance(place, other)).collect(),
     };
     sets.into_iter().enumerate().map(node).collect()
