@@ -12,9 +12,7 @@ const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/hw
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("40intel64-4n10c+pci-conflicts", "Package", "hwloc drops one that its source contradicts"),
     ("fakeheterocpunuma", "NUMANode", "node 2 spans nodes 0 and 1, and half the CPUs have none"),
-    ("fakeheteromemtiers", "NUMANode", "nodes of other kinds of memory are near CPUs of others"),
     ("fakememinitiators-1np2c+1npp+gi", "NUMANode", "nodes without CPUs are near those of others"),
-    ("memorysidecaches", "NUMANode", "nodes of persistent memory are near CPUs of others"),
 ];
 
 /// Online parts of sets, without empty ones, in the order of their first CPUs.
