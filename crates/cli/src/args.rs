@@ -166,6 +166,8 @@ pub enum MachineFormat {
     Svg,
     /// All that is known, as data
     Json,
+    /// hwloc's XML (version 2), which `lstopo -i` draws
+    Hwloc,
     /// The kernel's own files, as `grep -r . /sys/devices/system/cpu` prints them
     Sysfs,
 }

@@ -54,6 +54,7 @@ fn text(args: &ShowArgs, machine: &Machine) -> Result<String, Failure> {
         MachineFormat::Tree if args.constants => constants(machine),
         MachineFormat::Tree => machine_tree(machine),
         MachineFormat::Svg => machine_svg(machine),
+        MachineFormat::Hwloc => machine::hwloc::write_xml(machine),
         MachineFormat::Sysfs => machine::form::print(machine),
     })
 }

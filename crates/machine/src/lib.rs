@@ -10,12 +10,15 @@ pub mod devicetree;
 pub mod error;
 mod files;
 pub mod form;
+pub mod hwloc;
 pub mod layout;
 pub mod model;
 pub mod qemu;
 mod resolve;
 pub mod snapshot;
 pub mod sysfs;
+#[cfg(test)]
+mod testing;
 
 pub use constants::{Constant, Constants, Mark};
 pub use cpuset::{CpuSet, MAX_CPUS};

@@ -88,7 +88,7 @@ pub enum Origin {
 }
 
 /// One cache and the CPUs that share it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
     /// 1, 2, 3 …
     pub level: u8,
@@ -107,7 +107,7 @@ pub struct Cache {
 }
 
 /// One NUMA node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     /// Node number, as in `/sys/devices/system/node/nodeN`.
     pub id: u32,
@@ -120,7 +120,7 @@ pub struct Node {
 }
 
 /// What threads of one group share, by the number firmware uses for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ThreadGroupProperty {
     /// 1: L1 cache, translation cache and instruction data flow. These groups are the small cores.
@@ -132,7 +132,7 @@ pub enum ThreadGroupProperty {
 }
 
 /// One array of `ibm,thread-groups`: how one core's threads fall into groups by one property.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadGroups {
     /// What the threads of a group share.
     pub property: ThreadGroupProperty,
@@ -143,7 +143,7 @@ pub struct ThreadGroups {
 }
 
 /// An idle state that firmware offers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleState {
     /// Name, as in `/sys/devices/system/cpu/cpuN/cpuidle/stateM/name`.
     pub name: String,
@@ -154,7 +154,7 @@ pub struct IdleState {
 }
 
 /// CPUs that share a clock, and what it can do: a cpufreq policy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrequencyPolicy {
     /// Its CPUs (`related_cpus`).
     pub cpus: CpuSet,
@@ -172,7 +172,7 @@ pub struct FrequencyPolicy {
 }
 
 /// Performance levels of CPUs by ACPI's CPPC, on its abstract scale (`acpi_cppc` in sysfs).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cppc {
     /// CPUs with these values.
     pub cpus: CpuSet,

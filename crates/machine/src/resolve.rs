@@ -3,17 +3,22 @@
 use crate::error::MachineError;
 use crate::model::Machine;
 use crate::snapshot::{self, Snapshot};
-use crate::{acpi, catalog, devicetree, files, qemu};
+use crate::{acpi, catalog, devicetree, files, hwloc, qemu};
 use std::fs;
 use std::path::Path;
 
 /// Start of a machine given by QEMU's arguments.
 const QEMU: &str = "qemu:";
+/// Start of a machine given by hwloc's synthetic string.
+const SYNTHETIC: &str = "synthetic:";
 
 /// The machine that `spec` names:
 /// * `host`: this computer;
 /// * a name of the catalog;
 /// * `qemu:` and arguments of QEMU, such as `qemu:-M virt -smp 8,clusters=2,cores=4` ([`qemu::read`]);
+/// * `synthetic:` and a synthetic string of hwloc, such as `synthetic:pack:2 l3:1 core:4 pu:2`
+///   ([`hwloc::read_synthetic`]);
+/// * a file of hwloc's XML ([`hwloc::read_xml`]);
 /// * a directory with a copy of `/sys/devices/system/{cpu,node}` and what belongs to it ([`snapshot::read_directory`]);
 /// * a tar archive of such a directory, plain or packed with gzip or bzip2; `ARCHIVE:STEP` where it holds several;
 /// * a listing of `/sys/devices/system` ([`snapshot::read_listing`]);
@@ -41,6 +46,9 @@ pub fn resolve_snapshot(spec: &str) -> Result<Snapshot, MachineError> {
     }
     if let Some(arguments) = spec.strip_prefix(QEMU) {
         return qemu::read(arguments).map(alone);
+    }
+    if let Some(levels) = spec.strip_prefix(SYNTHETIC) {
+        return hwloc::read_synthetic(levels).map(alone);
     }
     let path = Path::new(spec);
     if path.is_dir() {
@@ -90,6 +98,10 @@ fn file(path: &Path, step: Option<&str>) -> Result<Snapshot, MachineError> {
         return Ok(Snapshot { machine, release: None });
     }
     match std::str::from_utf8(&bytes) {
+        Ok(text) if text.trim_start().starts_with('<') => {
+            let machine = hwloc::read_xml(text, &name)?;
+            Ok(Snapshot { machine, release: None })
+        }
         Ok(text) if files::is_listing(text) => snapshot::read_listing(text, &name),
         _ => Err(unknown(&name, "a file of no known form")),
     }
@@ -112,8 +124,8 @@ fn unknown(spec: &str, found: &str) -> MachineError {
         spec: spec.to_string(),
         found: found.to_string(),
         expected: format!(
-            "host, a machine of the catalog ({}), qemu:ARGUMENTS, a directory, archive or listing of /sys/devices/system, a device \
-             tree (*.dtb or a directory), or a directory with ACPI tables (APIC, PPTT)",
+            "host, a machine of the catalog ({}), qemu:ARGUMENTS, synthetic:LEVELS, a directory, archive or listing \
+             of /sys/devices/system, hwloc XML, a device tree (*.dtb or a directory), or ACPI tables (APIC, PPTT)",
             catalog::names().join(", ")
         ),
     }
@@ -149,8 +161,8 @@ mod tests {
         assert_eq!(
             error.replace(&catalog::names().join(", "), "NAMES"),
             "machine `power7`: found neither a name of the catalog nor a path, expected host, a machine of \
-             the catalog (NAMES), qemu:ARGUMENTS, a directory, archive or listing of /sys/devices/system, a device tree \
-             (*.dtb or a directory), or a directory with ACPI tables (APIC, PPTT)"
+             the catalog (NAMES), qemu:ARGUMENTS, synthetic:LEVELS, a directory, archive or listing of \
+             /sys/devices/system, hwloc XML, a device tree (*.dtb or a directory), or ACPI tables (APIC, PPTT)"
         );
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name).to_str().unwrap().to_string();

@@ -83,11 +83,11 @@ fn die_id(machine: &Machine, number: usize) -> Option<u32> {
     cpu.ids.die.or((!only).then_some(cpu.die))
 }
 
-fn has_dies(arch: Arch) -> bool {
+pub(super) fn has_dies(arch: Arch) -> bool {
     matches!(arch, Arch::X86 | Arch::Powerpc)
 }
 
-fn has_clusters(arch: Arch) -> bool {
+pub(super) fn has_clusters(arch: Arch) -> bool {
     matches!(arch, Arch::X86 | Arch::Arm64)
 }
 

@@ -1,6 +1,9 @@
+use super::cpus::{has_clusters, has_dies};
 use super::*;
-use crate::model::{Cppc, FrequencyPolicy, IdleState};
-use crate::{Arch, catalog, resolve};
+use crate::files::{Files as Source, Memory};
+use crate::model::{Cppc, FrequencyPolicy, IdleState, Origin};
+use crate::testing::machines;
+use crate::{Arch, catalog, sysfs};
 use proptest::prelude::*;
 
 fn power9() -> Machine {
@@ -140,24 +143,71 @@ fn numbers_of_nodes_are_listed_as_cpus_are() {
     assert_eq!(number_list([].into_iter()), "");
 }
 
-/// A machine written out as files and read again has the same CPUs, cores and nodes.
-#[test]
-fn files_read_back_as_the_same_machine() {
-    for smt in [1, 5, 8] {
-        let machine = power9().with_smt(smt).unwrap();
-        let dir = tempfile::tempdir().unwrap();
-        for (path, text) in files(&machine) {
-            let path = dir.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        std::fs::write(dir.path().join("uname"), "Linux h 6.12 ppc64le\n").unwrap();
-        let read = resolve(dir.path().to_str().unwrap()).unwrap();
-        assert_eq!(read.online, machine.online);
+/// The machine by the files of `machine` alone.
+fn read_back(machine: &Machine) -> Machine {
+    let files = files(machine).into_iter().map(|(path, text)| (path, Some(text.into_bytes())));
+    let memory = Source::Memory(Memory::new(&machine.name, files));
+    sysfs::read_files(&memory, machine.arch, &machine.name).unwrap()
+}
+
+/// What the kernel's files can say of a CPU: sets of online CPUs, numbers, capacity.
+fn seen_of(machine: &Machine, cpu: usize) -> impl PartialEq + std::fmt::Debug {
+    let online = machine.online;
+    let c = &machine.cpus[cpu];
+    let sets = [
+        Some(machine.core_cpus(cpu)),
+        machine.cluster_cpus(cpu).filter(|_| has_clusters(machine.arch)),
+        Some(machine.die_cpus(cpu)).filter(|_| has_dies(machine.arch)),
+        Some(machine.package_cpus(cpu)),
+        Some(machine.node_cpus(cpu)),
+    ]
+    .map(|set| set.map(|set| (set & online).to_string()));
+    let hw_id = (machine.arch == Arch::Powerpc).then_some(c.hw_id);
+    // Where the others of a core are offline, nothing tells that its small core is not the whole.
+    let whole = machine.core_cpus(cpu) & online;
+    let small = machine.small_core_siblings(cpu).filter(|small| *small != whole);
+    let cppc = machine.cppc.iter().find(|p| p.cpus.contains(cpu));
+    let cppc = cppc.map(|levels| Cppc { cpus: CpuSet::EMPTY, ..levels.clone() });
+    (sets, c.package, c.node, c.capacity, hw_id, small, cppc)
+}
+
+/// What the kernel's files can say of caches, nodes, clocks and idle states.
+fn seen_of_all(machine: &Machine) -> impl PartialEq + std::fmt::Debug {
+    let online = machine.online;
+    let caches = machine.caches.iter().filter(|c| c.origin == Origin::Firmware);
+    let mut caches: Vec<_> = caches
+        .map(|c| (c.level, c.kind, c.size_kib, c.line_bytes, c.ways, c.cpus & online))
+        .filter(|c| !c.5.is_empty())
+        .collect();
+    caches.sort();
+    let nodes = machine.nodes.iter();
+    let nodes: Vec<_> =
+        nodes.map(|n| (n.id, n.cpus & online, n.memory_kib, n.distances.clone())).collect();
+    let us = |ns: u64| ns / 1000;
+    let idle = machine.idle_states.iter();
+    let idle: Vec<_> =
+        idle.map(|s| (s.name.clone(), us(s.exit_latency_ns), us(s.target_residency_ns))).collect();
+    let policies = machine.policies.clone();
+    (machine.online, machine.cpus.len(), caches, nodes, idle, policies, machine.smt_control.clone())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A machine of up to 1024 CPUs, written out as files and read again, is the same as far as files can tell, and
+    /// prints the same files.
+    #[test]
+    fn files_read_back_as_the_same_machine(machine in machines()) {
+        let read = read_back(&machine);
+        prop_assert_eq!(seen_of_all(&read), seen_of_all(&machine));
         for cpu in machine.online.iter() {
-            assert_eq!(read.core_cpus(cpu), machine.core_cpus(cpu) & machine.online);
+            prop_assert_eq!(seen_of(&read, cpu), seen_of(&machine, cpu), "CPU {}", cpu);
         }
-        assert_eq!(read.nodes[0].memory_kib, machine.nodes[0].memory_kib);
+        let shown = |machine: &Machine| -> Vec<(String, String)> {
+            let all = files(machine).into_iter();
+            all.filter(|(path, _)| !path.ends_with("/small_core_siblings")).collect()
+        };
+        prop_assert_eq!(shown(&read), shown(&machine));
     }
 }
 
