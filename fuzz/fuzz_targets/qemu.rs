@@ -1,0 +1,9 @@
+//! QEMU's arguments.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(machine) = machine::qemu::read(text) {
+        whole::use_machine(&machine);
+    }
+});
