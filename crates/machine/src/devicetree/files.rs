@@ -1,6 +1,7 @@
 //! Device-tree directories, as `/proc/device-tree` shows them: a file holds a property, a folder is a node.
 
 use super::fdt::RawNode;
+use super::node::READ;
 use crate::error::MachineError;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -127,7 +128,7 @@ pub(super) struct Walked {
     pub(super) unreadable: usize,
 }
 
-/// All plain files below `root`; symbolic links are not followed.
+/// All plain files below `root`, without the bytes of those that no reader asks for; symbolic links are not followed.
 pub(super) fn walk(root: &Path) -> Result<Walked, MachineError> {
     let mut walked = Walked { files: Vec::new(), unreadable: 0 };
     let mut open = vec![(root.to_path_buf(), String::new(), 0)];
@@ -141,6 +142,11 @@ pub(super) fn walk(root: &Path) -> Result<Walked, MachineError> {
             entries += 1;
             if kind.is_dir() && depth < MAX_DEPTH {
                 open.push((entry.path(), format!("{name}/"), depth + 1));
+            } else if kind.is_file()
+                && !READ.contains(&entry.file_name().to_string_lossy().as_ref())
+            {
+                // Its name still counts: a folder of the same name has another in the tree.
+                walked.files.push((name, Vec::new()));
             } else if kind.is_file() {
                 match read_at_most(&entry.path(), MAX_BYTES - bytes) {
                     Ok(value) => {

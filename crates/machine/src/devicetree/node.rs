@@ -5,6 +5,63 @@ use super::files;
 use crate::error::{Fault, MachineError};
 use std::collections::HashMap;
 
+/// Properties that readers ask for. A directory holds many more, each a file, that need not be opened.
+pub(super) const READ: &[&str] = &[
+    "#address-cells",
+    "#size-cells",
+    "cache-block-size",
+    "cache-level",
+    "cache-line-size",
+    "cache-sets",
+    "cache-size",
+    "cache-unified",
+    "capacity-dmips-mhz",
+    "clock-frequency",
+    "compatible",
+    "cpu",
+    "cpu-idle-states",
+    "d-cache-block-size",
+    "d-cache-line-size",
+    "d-cache-sets",
+    "d-cache-size",
+    "device_type",
+    "distance-matrix",
+    "enable-method",
+    "entry-latency-us",
+    "exit-latency-us",
+    "i-cache-block-size",
+    "i-cache-line-size",
+    "i-cache-sets",
+    "i-cache-size",
+    "ibm,architecture-vec-5",
+    "ibm,associativity",
+    "ibm,associativity-reference-points",
+    "ibm,chip-id",
+    "ibm,cpu-idle-state-latencies-ns",
+    "ibm,cpu-idle-state-names",
+    "ibm,cpu-idle-state-residency-ns",
+    "ibm,numa-distance-table",
+    "ibm,numa-lookup-index-table",
+    "ibm,phandle",
+    "ibm,ppc-interrupt-server#s",
+    "ibm,pstate-frequencies-mhz",
+    "ibm,thread-groups",
+    "l2-cache",
+    "linux,phandle",
+    "min-residency-us",
+    "model",
+    "next-level-cache",
+    "numa-node-id",
+    "operating-points",
+    "operating-points-v2",
+    "opp-hz",
+    "phandle",
+    "reg",
+    "status",
+    "turbo-mode",
+    "wakeup-latency-us",
+];
+
 /// A device tree.
 pub(super) struct Tree<'a> {
     file: &'a str,
@@ -124,8 +181,9 @@ impl<'t> Node<'t> {
         format!("/{}", names.join("/"))
     }
 
-    /// The bytes of property `name`.
+    /// The bytes of property `name`, one of [`READ`].
     pub(super) fn bytes(&self, name: &str) -> Option<&'t [u8]> {
+        debug_assert!(READ.contains(&name), "{name} is not in READ");
         self.raw().properties.iter().find(|(n, _)| n == name).map(|(_, value)| &**value)
     }
 

@@ -10,8 +10,8 @@ pub(crate) use memory::Memory;
 
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -52,7 +52,7 @@ impl Files {
     pub(crate) fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>, MachineError> {
         match self {
             Files::Memory(memory) => Ok(memory.file(path).map(<[u8]>::to_vec)),
-            Files::Directory(root) => match fs::read(root.join(path)) {
+            Files::Directory(root) => match read(&root.join(path)) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(e) if is_absence(e.kind()) => Ok(None),
                 Err(e) => Err(self.error(path, e.to_string(), "a readable file")),
@@ -203,6 +203,19 @@ impl Files {
             Files::Memory(_) => None,
         }
     }
+}
+
+/// Content of a file. The kernel's files are shorter than the buffer and come whole in one read, so neither their size
+/// nor their end is asked for.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut buffer = [0; 4096];
+    let start = file.read(&mut buffer)?;
+    let mut content = buffer[..start].to_vec();
+    if start == buffer.len() {
+        file.read_to_end(&mut content)?;
+    }
+    Ok(content)
 }
 
 fn is_absence(kind: ErrorKind) -> bool {

@@ -16,31 +16,35 @@ pub(super) fn read(
     let existing = existing(sysfs, count)?;
     let mut caches: Vec<Cache> = Vec::new();
     let (mut without, mut nobodys) = (CpuSet::EMPTY, CpuSet::EMPTY);
-    // By CPU: the caches that it is already in.
-    let mut of_cpu: Vec<Vec<usize>> = vec![Vec::new(); count];
+    // By CPU: the caches that it is already in, each with the index at which another CPU shows it.
+    let mut of_cpu: Vec<Vec<(usize, u32)>> = vec![Vec::new(); count];
     for cpu in 0..count {
         let dir = format!("{DIR}/cpu{cpu}/cache");
-        let indices = sysfs.numbered(&dir, "index")?;
-        if indices.is_empty() {
-            without.insert(cpu);
-        }
-        for index in indices {
-            let dir = format!("{dir}/index{index}");
-            let (level, kind) = identity(sysfs, &dir)?;
-            let mut cpus = sharers(sysfs, &dir, cpu, existing)? & CpuSet::first_n(count);
+        let mut index = 0;
+        while let Some(cpus) = sharers(sysfs, &format!("{dir}/index{index}"), cpu, existing)? {
+            let mut cpus = cpus & CpuSet::first_n(count);
             if cpus.is_empty() {
                 nobodys.insert(cpu);
                 cpus.insert(cpu);
             }
-            let known = |&i: &usize| {
-                let c = &caches[i];
-                (c.level, c.kind, c.cpus) == (level, kind, cpus)
-            };
-            if of_cpu[cpu].iter().any(known) {
-                continue;
+            let dir = format!("{dir}/index{index}");
+            // Sharers show one cache at one index, so level and kind need not be read again.
+            let shown = |&(i, at): &(usize, u32)| at == index && caches[i].cpus == cpus;
+            if !of_cpu[cpu].iter().any(shown) {
+                let (level, kind) = identity(sysfs, &dir)?;
+                let same = |&(i, _): &(usize, u32)| {
+                    let c = &caches[i];
+                    (c.level, c.kind, c.cpus) == (level, kind, cpus)
+                };
+                if !of_cpu[cpu].iter().any(same) {
+                    cpus.iter().for_each(|c| of_cpu[c].push((caches.len(), index)));
+                    caches.push(cache(sysfs, &dir, level, kind, cpus)?);
+                }
             }
-            cpus.iter().for_each(|c| of_cpu[c].push(caches.len()));
-            caches.push(cache(sysfs, &dir, level, kind, cpus)?);
+            index += 1;
+        }
+        if index == 0 {
+            without.insert(cpu);
         }
     }
     if !without.is_empty() {
@@ -79,16 +83,25 @@ fn identity(sysfs: &Files, dir: &str) -> Result<(u8, CacheKind), MachineError> {
     }
 }
 
-/// CPUs that share the cache in `dir` of `cpu`; kernels show none where they do not know.
-fn sharers(sysfs: &Files, dir: &str, cpu: usize, existing: CpuSet) -> Result<CpuSet, MachineError> {
+/// CPUs that share the cache in `dir` of `cpu`; none where the kernel does not know, `None` where there is no such
+/// cache.
+fn sharers(
+    sysfs: &Files,
+    dir: &str,
+    cpu: usize,
+    existing: CpuSet,
+) -> Result<Option<CpuSet>, MachineError> {
     match sysfs.cpus(dir, &["shared_cpu_map"], &["shared_cpu_list"])? {
-        None => Err(sysfs.error(&format!("{dir}/shared_cpu_list"), "no such file", "one")),
-        Some((_, set)) if set.is_empty() => Ok(set),
+        None if sysfs.is_dir(dir) => {
+            Err(sysfs.error(&format!("{dir}/shared_cpu_map"), "no such file", "one"))
+        }
+        None => Ok(None),
+        Some((_, set)) if set.is_empty() => Ok(Some(set)),
         Some((place, set)) if !set.contains(cpu) || !set.is_subset(&existing) => {
             let expected = format!("CPU {cpu} and others out of {existing}");
             Err(sysfs.error(&place, format!("`{set}`"), &expected))
         }
-        Some((_, set)) => Ok(set),
+        Some((_, set)) => Ok(Some(set)),
     }
 }
 

@@ -163,15 +163,35 @@ pub(super) fn sets(
     lists: &[&str],
 ) -> Result<Vec<Option<CpuSet>>, MachineError> {
     let existing = existing(sysfs, count)?;
-    (0..count)
-        .map(|cpu| match sysfs.cpus(&format!("{DIR}/cpu{cpu}/topology"), masks, lists)? {
-            Some((place, set)) if !set.contains(cpu) || !set.is_subset(&existing) => {
-                let expected = format!("CPU {cpu} and others out of {existing}");
-                Err(sysfs.error(&place, format!("`{set}`"), &expected))
-            }
-            found => Ok(found.map(|(_, set)| set & CpuSet::first_n(count))),
-        })
-        .collect()
+    // A kernel has the same files for every CPU: those that the first CPU lacks are tried only where nothing else is.
+    let (mut masks, mut all) = (masks.to_vec(), Vec::with_capacity(count));
+    for cpu in 0..count {
+        let set = set_of(sysfs, cpu, existing, &masks, lists)?;
+        if cpu == 0 {
+            let there = |mask: &&str| sysfs.is_file(&format!("{DIR}/cpu0/topology/{mask}"));
+            let (present, absent): (Vec<&str>, Vec<&str>) = masks.iter().partition(|m| there(m));
+            masks = [present, absent].concat();
+        }
+        all.push(set.map(|set| set & CpuSet::first_n(count)));
+    }
+    Ok(all)
+}
+
+/// The set that the first of the files in `cpu`'s `topology` holds.
+fn set_of(
+    sysfs: &Files,
+    cpu: usize,
+    existing: CpuSet,
+    masks: &[&str],
+    lists: &[&str],
+) -> Result<Option<CpuSet>, MachineError> {
+    match sysfs.cpus(&format!("{DIR}/cpu{cpu}/topology"), masks, lists)? {
+        Some((place, set)) if !set.contains(cpu) || !set.is_subset(&existing) => {
+            let expected = format!("CPU {cpu} and others out of {existing}");
+            Err(sysfs.error(&place, format!("`{set}`"), &expected))
+        }
+        found => Ok(found.map(|(_, set)| set)),
+    }
 }
 
 /// CPUs that sysfs may name: those that are possible, and CPUs 0 to `count - 1` in any case.
@@ -211,23 +231,47 @@ struct Groups {
 }
 
 fn groups(sysfs: &Files, count: usize, what: &str) -> Result<Groups, MachineError> {
+    let dir = |cpu: usize| format!("{DIR}/cpu{cpu}/topology");
     let list = format!("{what}_cpus_list");
     let mask = format!("{what}_cpus");
-    let sets = sets(sysfs, count, &[mask.as_str()], &[list.as_str()])?;
-    let id = ids(sysfs, count, &format!("{what}_id"))?;
-    let named = |cpu: usize| match id[cpu] {
-        Some(NO_ID) => None,
-        Some(_) => sets[cpu],
-        // -1 stands for none as well, no file for an older kernel.
-        None if sysfs.is_file(&format!("{DIR}/cpu{cpu}/topology/{what}_id")) => None,
-        None => sets[cpu],
-    };
-    let first = (0..count).map(|cpu| Some(named(cpu)?.first()? as u32)).collect();
-    Ok(Groups { first, id })
+    let existing = existing(sysfs, count)?;
+    let mut groups = Groups { first: vec![None; count], id: vec![None; count] };
+    for cpu in 0..count {
+        // Every kernel that has the sets has the id.
+        let id = match number(sysfs, &format!("{}/{what}_id", dir(cpu)))? {
+            Id::NoFile | Id::None => continue,
+            Id::Number(id) => id,
+        };
+        groups.id[cpu] = Some(id);
+        if id != NO_ID {
+            let set = set_of(sysfs, cpu, existing, &[mask.as_str()], &[list.as_str()])?;
+            groups.first[cpu] = set.and_then(|set| set.first()).map(|first| first as u32);
+        }
+    }
+    Ok(groups)
 }
 
 /// Id that x86 shows where there is no cluster (`BAD_APICID`).
 const NO_ID: u32 = 0xffff;
+
+/// What a file with a number says.
+enum Id {
+    NoFile,
+    /// -1.
+    None,
+    Number(u32),
+}
+
+fn number(sysfs: &Files, place: &str) -> Result<Id, MachineError> {
+    match sysfs.number::<i64>(place)? {
+        None => Ok(Id::NoFile),
+        Some(-1) => Ok(Id::None),
+        Some(id) => match u32::try_from(id) {
+            Ok(id) => Ok(Id::Number(id)),
+            Err(_) => Err(sysfs.error(place, format!("{id}"), "-1 to 2^32 - 1")),
+        },
+    }
+}
 
 /// The number in `topology/FILE` of each CPU; `None` where it is -1 or there is none.
 pub(super) fn ids(
@@ -236,15 +280,9 @@ pub(super) fn ids(
     file: &str,
 ) -> Result<Vec<Option<u32>>, MachineError> {
     (0..count)
-        .map(|cpu| {
-            let place = format!("{DIR}/cpu{cpu}/topology/{file}");
-            match sysfs.number::<i64>(&place)? {
-                None | Some(-1) => Ok(None),
-                Some(id) => match u32::try_from(id) {
-                    Ok(id) => Ok(Some(id)),
-                    Err(_) => Err(sysfs.error(&place, format!("{id}"), "-1 to 2^32 - 1")),
-                },
-            }
+        .map(|cpu| match number(sysfs, &format!("{DIR}/cpu{cpu}/topology/{file}"))? {
+            Id::Number(id) => Ok(Some(id)),
+            Id::None | Id::NoFile => Ok(None),
         })
         .collect()
 }
@@ -260,8 +298,11 @@ fn nodes_of(
     let mut all = Vec::with_capacity(count);
     for cpu in 0..count {
         let listed = nodes.iter().find(|n| n.cpus.contains(cpu)).map(|n| n.id);
-        let linked = nodes::of_cpu(sysfs, cpu)?.filter(|id| nodes.iter().any(|n| n.id == *id));
-        all.push(listed.or(linked).unwrap_or_else(|| {
+        let of_cpu = match listed {
+            Some(id) => Some(id),
+            None => nodes::of_cpu(sysfs, cpu)?.filter(|id| nodes.iter().any(|n| n.id == *id)),
+        };
+        all.push(of_cpu.unwrap_or_else(|| {
             homeless.insert(cpu);
             first
         }));

@@ -43,10 +43,8 @@ fn policy(
 ) -> Result<Option<FrequencyPolicy>, MachineError> {
     let place = |file: &str| format!("{dir}/{file}");
     let khz = |file: &str| sysfs.number::<u64>(&place(file));
-    let (Some(min_khz), Some(max_khz)) = (khz("cpuinfo_min_freq")?, khz("cpuinfo_max_freq")?)
-    else {
-        return Ok(None);
-    };
+    let Some(min_khz) = khz("cpuinfo_min_freq")? else { return Ok(None) };
+    let Some(max_khz) = khz("cpuinfo_max_freq")? else { return Ok(None) };
     if min_khz > max_khz || max_khz == 0 {
         let found = format!("{max_khz} kHz, below the {min_khz} of cpuinfo_min_freq");
         return Err(sysfs.error(&place("cpuinfo_max_freq"), found, "at least as much, and no 0"));
@@ -85,17 +83,9 @@ pub(super) fn cppc(sysfs: &Files, count: usize) -> Result<Vec<Cppc>, MachineErro
     let mut all: Vec<Cppc> = Vec::new();
     for cpu in 0..count {
         let number = |file: &str| sysfs.number::<u64>(&format!("{DIR}/cpu{cpu}/acpi_cppc/{file}"));
-        let (
-            Some(highest_perf),
-            Some(nominal_perf),
-            Some(lowest_perf),
-            Some(lowest_nonlinear_perf),
-        ) = (
-            number("highest_perf")?,
-            number("nominal_perf")?,
-            number("lowest_perf")?,
-            number("lowest_nonlinear_perf")?,
-        )
+        let Some(highest_perf) = number("highest_perf")? else { continue };
+        let (Some(nominal_perf), Some(lowest_perf), Some(lowest_nonlinear_perf)) =
+            (number("nominal_perf")?, number("lowest_perf")?, number("lowest_nonlinear_perf")?)
         else {
             continue;
         };

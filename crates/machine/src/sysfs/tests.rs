@@ -219,7 +219,7 @@ fn errors_name_the_file() {
             "1 x",
             "found x, expected numbers in kHz",
         ),
-        ("cpu/cpu0/acpi_cppc/nominal_perf", "", "nominal_perf: found ``, expected a number"),
+        ("cpu/cpu1/acpi_cppc/nominal_perf", "", "nominal_perf: found ``, expected a number"),
         ("node/node0/meminfo", "Node 0 MemTotal: 5 MB", "expected MemTotal in kB"),
     ] {
         let error = error_with(file, text);
