@@ -2,11 +2,14 @@
 //!
 //! A file describes one machine, or a family of variants, by a device tree beside it or by its shape;
 //! [`Entry`] is its format and `docs/catalog.md` shows how to add one. Adding one is its files and a line in
-//! `FAMILIES`.
+//! `FAMILIES`; [`read`] reads one that is not part of the catalog.
 
+mod file;
 mod provenance;
 mod topology;
 
+pub use file::read;
+pub(crate) use file::read_beside;
 pub use topology::{
     CatalogFrequency, CatalogGroups, CatalogIdleState, CatalogNodes, Topology, Variant,
 };
