@@ -2,10 +2,14 @@
 //!
 //! A file describes one machine, or a family of variants, by a device tree beside it or by its shape;
 //! [`Entry`] is its format and `docs/catalog.md` shows how to add one. Adding one is its files and a line in
-//! `FAMILIES`.
+//! `FAMILIES`; [`read`] reads one that is not part of the catalog.
 
+mod file;
+mod provenance;
 mod topology;
 
+pub use file::read;
+pub(crate) use file::read_beside;
 pub use topology::{
     CatalogFrequency, CatalogGroups, CatalogIdleState, CatalogNodes, Topology, Variant,
 };
@@ -96,9 +100,9 @@ pub struct CatalogCache {
     pub shared_by: Span,
     /// Whether a kernel on the machine sees them; required with `[topology]`, and false beside a device tree.
     pub seen_by_kernel: Option<bool>,
-    /// How well it is known.
+    /// How well size and sharing are known.
     pub mark: Mark,
-    /// Where it comes from.
+    /// Where they come from, and the line size where that is known otherwise.
     pub source: String,
 }
 
@@ -161,23 +165,21 @@ fn parse(text: &str, file: &str) -> Result<Entry, MachineError> {
     filled("name", &entry.name)?;
     filled("title", &entry.title)?;
     filled("source", &entry.source)?;
-    for (field, text) in topology::sources(&entry) {
-        filled(&field, text)?;
+    for (name, variant) in &entry.variant {
+        filled(&format!("variant.{name}.title"), &variant.title)?;
     }
+    provenance::check(&entry, file)?;
     for (i, cache) in entry.cache.iter().enumerate() {
-        filled(&format!("cache[{i}].source"), &cache.source)?;
         let numbers = [Some(u32::from(cache.level)), cache.size_kib, Some(cache.line_bytes)];
         if numbers.contains(&Some(0)) {
             let found = "level, size_kib or line_bytes of 0";
             return Err(error(file, &format!("cache[{i}]"), found, "numbers above 0"));
         }
     }
-    let of_variants = entry.variant.values().flat_map(|v| &v.constants);
-    for (name, constant) in entry.constants.iter().chain(of_variants) {
-        filled(&format!("constants.{name}.unit"), &constant.unit)?;
-        filled(&format!("constants.{name}.source"), &constant.source)?;
+    for (field, constant) in provenance::constants(&entry) {
+        filled(&format!("{field}.unit"), &constant.unit)?;
         if !constant.value.is_finite() {
-            let field = format!("constants.{name}.value");
+            let field = format!("{field}.value");
             return Err(error(file, &field, constant.value.to_string(), "a finite number"));
         }
     }

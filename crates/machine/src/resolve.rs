@@ -15,6 +15,8 @@ const SYNTHETIC: &str = "synthetic:";
 /// The machine that `spec` names:
 /// * `host`: this computer;
 /// * a name of the catalog;
+/// * a catalog file of one's own, `FILE.toml`; `FILE.toml:VARIANT` where it holds several ([`catalog::read`]), with the
+///   device tree that it may name in the same directory;
 /// * `qemu:` and arguments of QEMU, such as `qemu:-M virt -smp 8,clusters=2,cores=4` ([`qemu::read`]);
 /// * `synthetic:` and a synthetic string of hwloc, such as `synthetic:pack:2 l3:1 core:4 pu:2`
 ///   ([`hwloc::read_synthetic`]);
@@ -87,6 +89,9 @@ fn file(path: &Path, step: Option<&str>) -> Result<Snapshot, MachineError> {
         return snapshot::read_archive(&bytes, &name, step);
     }
     let called = |end: &str| path.extension().is_some_and(|e| e == end);
+    if called("toml") {
+        return catalog_file(path, bytes, &name, step);
+    }
     if bytes.starts_with(&devicetree::fdt::MAGIC.to_be_bytes()) || called("dtb") {
         let machine = devicetree::read(&bytes, &name)?;
         return Ok(Snapshot { machine, release: None });
@@ -107,6 +112,25 @@ fn file(path: &Path, step: Option<&str>) -> Result<Snapshot, MachineError> {
     }
 }
 
+/// The machine of a catalog file, `variant` of those in it, whose device tree lies beside it.
+fn catalog_file(
+    path: &Path,
+    bytes: Vec<u8>,
+    name: &str,
+    variant: Option<&str>,
+) -> Result<Snapshot, MachineError> {
+    let text = String::from_utf8(bytes).map_err(|e| MachineError::File {
+        file: name.to_string(),
+        found: e.utf8_error().to_string(),
+        expected: "a catalog file".to_string(),
+    })?;
+    let machine = catalog::read_beside(&text, name, variant, |tree| {
+        let tree = path.with_file_name(tree);
+        fs::read(&tree).map_err(|e| MachineError::unreadable(&tree, &e))
+    })?;
+    Ok(Snapshot { machine, release: None })
+}
+
 /// A file's name without directory and extension.
 fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
@@ -124,8 +148,8 @@ fn unknown(spec: &str, found: &str) -> MachineError {
         spec: spec.to_string(),
         found: found.to_string(),
         expected: format!(
-            "host, a machine of the catalog ({}), qemu:ARGUMENTS, synthetic:LEVELS, a directory, archive or listing \
-             of /sys/devices/system, hwloc XML, a device tree (*.dtb or a directory), or ACPI tables (APIC, PPTT)",
+            "host, a machine of the catalog ({}), a catalog file (*.toml), qemu:ARGUMENTS, synthetic:LEVELS, a \
+             directory, archive or listing of /sys/devices/system, hwloc XML, a device tree (*.dtb or a directory), or ACPI tables (APIC, PPTT)",
             catalog::names().join(", ")
         ),
     }
@@ -156,13 +180,38 @@ mod tests {
     }
 
     #[test]
+    fn finds_catalog_files_and_the_trees_beside_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name).to_str().unwrap().to_string();
+        let fail = |spec: &str| resolve(spec).unwrap_err().to_string();
+        fs::write(path("own.toml"), include_str!("../catalog/power8.toml")).unwrap();
+        let own = resolve(&path("own.toml:power8-16core")).unwrap();
+        assert_eq!(own, catalog::load("power8-16core").unwrap());
+        assert!(fail(&path("own.toml")).ends_with(
+            "own.toml: variant: found 2 machines and none picked, expected one of power8, power8-16core"
+        ));
+
+        let tree = "name = 'mine'\ntitle = 't'\nsource = 's'\ndevice_tree = 'x.dtb'\n";
+        fs::write(path("tree.toml"), tree).unwrap();
+        assert!(fail(&path("tree.toml")).contains("x.dtb: found No such file"));
+        fs::write(path("x.dtb"), machine(vec![core(&[0, 1])]).blob()).unwrap();
+        let mine = resolve(&path("tree.toml")).unwrap();
+        assert_eq!((mine.name.as_str(), mine.cpus.len()), ("mine", 2));
+
+        fs::write(path("bad.toml"), [b'a', 0xff]).unwrap();
+        assert!(fail(&path("bad.toml")).contains("bad.toml: found invalid utf-8"));
+        fs::write(path("bad.toml"), "name = 'x'\ntitle = 3\n").unwrap();
+        assert!(fail(&path("bad.toml")).contains("bad.toml: line 2: found invalid type: integer"));
+    }
+
+    #[test]
     fn says_what_it_wants_instead() {
         let error = resolve("power7").unwrap_err().to_string();
         assert_eq!(
             error.replace(&catalog::names().join(", "), "NAMES"),
             "machine `power7`: found neither a name of the catalog nor a path, expected host, a machine of \
-             the catalog (NAMES), qemu:ARGUMENTS, synthetic:LEVELS, a directory, archive or listing of \
-             /sys/devices/system, hwloc XML, a device tree (*.dtb or a directory), or ACPI tables (APIC, PPTT)"
+             the catalog (NAMES), a catalog file (*.toml), qemu:ARGUMENTS, synthetic:LEVELS, a directory, archive \
+             or listing of /sys/devices/system, hwloc XML, a device tree (*.dtb or a directory), or ACPI tables (APIC, PPTT)"
         );
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name).to_str().unwrap().to_string();

@@ -111,7 +111,8 @@ pub struct CatalogFrequency {
     pub source: String,
 }
 
-/// `[variant.NAME]`: a machine of the file that differs from the others in what is named here.
+/// `[variant.NAME]`: a machine of the file that differs from the others in what is named here. One that changes
+/// counts has a mark and a source of its own.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
@@ -123,6 +124,10 @@ pub struct Variant {
     pub clusters: Option<u32>,
     /// Replaces [`Topology::cores`].
     pub cores: Option<u32>,
+    /// Replaces [`Topology::mark`], together with `source`.
+    pub mark: Option<Mark>,
+    /// Replaces [`Topology::source`], together with `mark`.
+    pub source: Option<String>,
     /// Replaces [`Topology::nodes`] as a whole.
     pub nodes: Option<CatalogNodes>,
     /// Constants that replace or join those of the file.
@@ -146,6 +151,10 @@ pub(super) fn apply(mut entry: Entry, name: &str, file: &str) -> Result<Entry, M
     topology.packages = variant.packages.unwrap_or(topology.packages);
     topology.cores = variant.cores.unwrap_or(topology.cores);
     topology.clusters = variant.clusters.or(topology.clusters);
+    if let (Some(mark), Some(source)) = (variant.mark, variant.source) {
+        topology.mark = mark;
+        topology.source = source;
+    }
     if let Some(nodes) = variant.nodes {
         topology.nodes = nodes;
     }
@@ -154,31 +163,6 @@ pub(super) fn apply(mut entry: Entry, name: &str, file: &str) -> Result<Entry, M
     entry.title = variant.title;
     entry.variant.clear();
     Ok(entry)
-}
-
-/// Texts that must not be empty, with their fields.
-pub(super) fn sources(entry: &Entry) -> Vec<(String, &str)> {
-    let mut all = Vec::new();
-    if let Some(topology) = &entry.topology {
-        all.push(("topology.source".to_string(), topology.source.as_str()));
-        all.push(("topology.nodes.source".to_string(), topology.nodes.source.as_str()));
-        for (i, groups) in topology.thread_groups.iter().enumerate() {
-            all.push((format!("topology.thread_groups[{i}].source"), &groups.source));
-        }
-    }
-    for (i, state) in entry.idle_state.iter().enumerate() {
-        all.push((format!("idle_state[{i}].source"), &state.source));
-    }
-    if let Some(frequency) = &entry.frequency {
-        all.push(("frequency.source".to_string(), &frequency.source));
-    }
-    for (name, variant) in &entry.variant {
-        all.push((format!("variant.{name}.title"), &variant.title));
-        if let Some(nodes) = &variant.nodes {
-            all.push((format!("variant.{name}.nodes.source"), &nodes.source));
-        }
-    }
-    all
 }
 
 /// The machine of `topology`, without caches.
