@@ -6,7 +6,8 @@ use machine::CpuSet;
 /// Longest series shown in full.
 const SERIES_WIDTH: usize = 32;
 
-/// `(CPUs 0-7)` or `(CPUs 0,64 1,65 \u{2026} 7,71)`: the sets in order. `None` where that would be long and is not regular.
+/// `(CPUs 0-7)` or `(CPUs 0,64 1,65 … 7,71)`: the sets in order. `None` where that would be long and is not
+/// regular.
 pub(super) fn cpu_series(sets: &[CpuSet]) -> Option<String> {
     let plural = if sets.iter().map(CpuSet::len).sum::<usize>() == 1 { "" } else { "s" };
     self::sets(sets).map(|text| format!("(CPU{plural} {text})"))
@@ -62,7 +63,7 @@ pub(super) fn split(name: &str) -> (&str, Option<u32>) {
     }
 }
 
-/// `core 0-7` of `core 0`, `core 1` and so on, `core 0,8,\u{2026},56` where they are further apart; `None` where they
+/// `core 0-7` of `core 0`, `core 1` and so on, `core 0,8,…,56` where they are further apart; `None` where they
 /// are not alike or not regular.
 pub(super) fn names(names: &[&str]) -> Option<String> {
     let (stem, _) = split(names.first()?);
