@@ -1,28 +1,31 @@
 //! A machine drawn as a tree of what its CPUs share.
 
+mod merge;
+mod series;
+
 use crate::machine_levels::{Branch, Rank, levels};
-use crate::machine_words::{cache_text, capacities_differ, facts, in_brackets, kib, list_text};
-use crate::table::{WIDTH, clip};
-use machine::{CpuSet, Machine, Node, Origin};
+use crate::machine_words::{cache_text, capacities_differ, facts, in_brackets, memory};
+use machine::{Machine, Node, Origin};
 use termtree::Tree;
 
 /// Columns for a label; what remains is for the branches before it.
 const LABEL_WIDTH: usize = 80;
+/// Columns for sentences.
+const WIDTH: usize = 80;
 
 /// The machine as text: packages, NUMA nodes where there is more than one, dies and clusters where they are levels
 /// of their own, big cores or cores, small cores, and each cache at the branch whose CPUs share it. CPUs that
-/// are offline are named on the innermost branch. Below stand SMT control, capacities and clocks, and what the
-/// machine's source cannot tell.
+/// are offline are named on the innermost branch. On machines of more than 16 CPUs, three or more neighbours that
+/// differ in numbers only are one branch, which names the CPUs of each, or of a long regular series its start and
+/// end. Below stand SMT control, capacities and clocks, and what the machine's source cannot tell.
 pub fn machine_tree(machine: &Machine) -> String {
     let levels = levels(machine);
-    let mut root = Tree::new(root_label(machine));
-    levels.branches.iter().for_each(|b| {
-        root.push(tree(machine, b));
-    });
+    let mut root = Tree::new(String::new());
+    merge::grow(&mut root, machine, &levels.branches);
     for node in machine.nodes.iter().filter(|n| n.cpus.is_empty()) {
         root.push(format!("node {} (no CPU){}", node.id, node_detail(node)));
     }
-    let mut out = root.to_string();
+    let mut out = root_label(machine) + &root.to_string();
     out.extend(facts(machine).iter().map(|fact| wrapped(fact, "")));
     if !levels.apart.is_empty() {
         out.push_str("Shared across the branches above:\n");
@@ -41,7 +44,9 @@ pub fn machine_tree(machine: &Machine) -> String {
 }
 
 fn root_label(machine: &Machine) -> String {
-    clip(&format!("{}: {} ({})", machine.name, machine.title, cpu_counts(machine)), WIDTH)
+    let label = format!("{}: {} ({})", machine.name, machine.title, cpu_counts(machine));
+    let label: String = label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    textwrap::fill(label.trim(), textwrap::Options::new(WIDTH).subsequent_indent("    "))
 }
 
 /// `16 CPUs`, or `16 CPUs, 8 online`.
@@ -55,40 +60,29 @@ pub(crate) fn cpu_counts(machine: &Machine) -> String {
     }
 }
 
-fn tree(machine: &Machine, branch: &Branch) -> Tree<String> {
-    let mut tree = Tree::new(label(machine, branch));
-    for below in &branch.below {
-        tree.push(self::tree(machine, below));
+/// What a label says of a branch after its CPUs.
+fn detail(machine: &Machine, branch: &Branch) -> String {
+    let mut detail = match branch.rank {
+        // A cache's name is that of the branch.
+        Rank::Cache => String::new(),
+        _ if branch.caches.is_empty() => String::new(),
+        _ => format!("  {}", caches(branch)),
+    };
+    detail.push_str(&branch.node.map_or_else(String::new, node_detail));
+    if branch.rank == Rank::Core && capacities_differ(machine) {
+        detail.push_str(&capacity(machine, branch));
     }
-    tree
+    detail
 }
 
-fn label(machine: &Machine, branch: &Branch) -> String {
-    let mut cpus = in_brackets(branch.cpus);
-    let offline = match branch.below.is_empty() {
-        true => branch.cpus - machine.online,
-        false => CpuSet::EMPTY,
-    };
-    if !offline.is_empty() {
-        cpus.insert_str(cpus.len() - 1, &format!("; offline {}", list_text(offline)));
-    }
+fn caches(branch: &Branch) -> String {
     let texts: Vec<String> = branch.caches.iter().map(|c| cache_text(c)).collect();
-    let caches = texts.join(" ");
-    let mut detail = branch.node.map_or_else(String::new, node_detail);
-    if branch.rank == Rank::Core && capacities_differ(machine) {
-        detail.push_str(&capacity(machine, branch.cpus));
-    }
-    let text = match (branch.rank, caches.is_empty()) {
-        (Rank::Cache, _) => format!("{caches} {cpus}"),
-        (_, true) => format!("{} {cpus}{detail}", branch.name),
-        (_, false) => format!("{} {cpus}  {caches}{detail}", branch.name),
-    };
-    clip(&text, LABEL_WIDTH)
+    texts.join(" ")
 }
 
 /// Capacity of a core's first CPU, if it is known.
-fn capacity(machine: &Machine, cpus: CpuSet) -> String {
-    let first = cpus.first().and_then(|c| machine.cpus.get(c));
+fn capacity(machine: &Machine, branch: &Branch) -> String {
+    let first = branch.cpus.first().and_then(|c| machine.cpus.get(c));
     first.and_then(|c| c.capacity).map_or_else(String::new, |v| format!("  capacity {v}"))
 }
 
@@ -102,8 +96,8 @@ pub(crate) fn apart_text(branch: &Branch) -> String {
 
 fn node_detail(node: &Node) -> String {
     let mut text = String::new();
-    if let Some(memory) = node.memory_kib {
-        text.push_str(&format!("  memory {}", kib(memory)));
+    if let Some(kib) = node.memory_kib {
+        text.push_str(&format!("  memory {}", memory(kib)));
     }
     if !node.distances.is_empty() {
         text.push_str("  distances");

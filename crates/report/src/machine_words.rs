@@ -61,13 +61,14 @@ pub(crate) fn kind_order(kind: CacheKind) -> u8 {
     }
 }
 
-/// A size in the largest unit of which it is a whole number.
+/// A size in the largest unit of which it is a whole number of quarters, as people name caches: `27.5 MiB`.
 pub(crate) fn kib(size_kib: u64) -> String {
     const MIB: u64 = 1024;
     const GIB: u64 = 1024 * MIB;
+    let in_quarters = |unit: u64| size_kib >= unit && size_kib.is_multiple_of(unit / 4);
     match size_kib {
-        s if s >= GIB && s.is_multiple_of(GIB) => format!("{} GiB", s / GIB),
-        s if s >= MIB && s.is_multiple_of(MIB) => format!("{} MiB", s / MIB),
+        s if in_quarters(GIB) => format!("{} GiB", s as f64 / GIB as f64),
+        s if in_quarters(MIB) => format!("{} MiB", s as f64 / MIB as f64),
         s => format!("{s} KiB"),
     }
 }
@@ -77,7 +78,7 @@ pub(crate) fn memory(size_kib: u64) -> String {
     const MIB: u64 = 1024;
     const GIB: u64 = 1024 * MIB;
     let exact = kib(size_kib);
-    if !exact.ends_with("KiB") || size_kib < MIB {
+    if exact.ends_with("GiB") || size_kib < MIB || (exact.ends_with("MiB") && size_kib < GIB) {
         return exact;
     }
     let (unit, name) = if size_kib >= GIB { (GIB, "GiB") } else { (MIB, "MiB") };

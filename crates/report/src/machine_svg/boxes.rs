@@ -33,14 +33,23 @@ impl Shape {
     }
 }
 
-/// The box of the whole machine.
+/// The box of the whole machine, which a single package is.
 pub(super) fn root(machine: &Machine, levels: &Levels) -> Shape {
-    let mut root = Shape::new(Kind::Machine, String::new(), cpus_text(machine.possible()));
+    let alone = |node: &&Node| node.cpus.is_empty() && machine.nodes.len() > 1;
+    let without_cpus: Vec<&Node> = machine.nodes.iter().filter(alone).collect();
+    let mut root = match &levels.branches[..] {
+        [only] if without_cpus.is_empty() => shape(machine, only),
+        branches => {
+            let all = cpus_text(machine.possible());
+            let mut root = Shape::new(Kind::Machine, String::new(), all);
+            root.below = branches.iter().map(|b| shape(machine, b)).collect();
+            root
+        }
+    };
     if let [node] = &machine.nodes[..] {
-        root.rows.push(vec![memory_bar(node)]);
+        root.rows.insert(0, vec![memory_bar(node)]);
     }
-    root.below = levels.branches.iter().map(|b| shape(machine, b)).collect();
-    for node in machine.nodes.iter().filter(|n| n.cpus.is_empty() && machine.nodes.len() > 1) {
+    for node in without_cpus {
         let mut memory = Shape::new(Kind::Node, String::new(), format!("NUMA node {}", node.id));
         memory.rows.push(vec![memory_bar(node)]);
         root.below.push(memory);

@@ -6,10 +6,15 @@ use super::legend::Distances;
 use super::palette::{Kind, Scale, TEXT};
 use super::text;
 use svg::Document;
-use svg::node::element::{Group, Rectangle, Text, Title};
+use svg::node::element::{Description, Group, Rectangle, Text, Title};
 
 /// Narrowest page, so that titles and notes have room.
-const LEAST_WIDTH: f64 = 480.0;
+const LEAST_WIDTH: f64 = 680.0;
+/// Narrowest column of notes beside a table.
+const LEAST_NOTES: f64 = 360.0;
+/// Share of the boxes' height that notes may take, and how many lines they may take in any case.
+const NOTES: f64 = 0.25;
+const NOTE_LINES: usize = 8;
 /// Around everything.
 const MARGIN: f64 = 12.0;
 /// Title size against the rest.
@@ -46,16 +51,12 @@ impl<'a> Page<'a> {
         root: &Shape,
         notes: &[String],
     ) -> String {
-        let heading = Title::new(title.chars().filter(|c| !c.is_control()).collect::<String>());
+        let heading = Title::new(printable(title));
         self.lines(title, self.scale.font * TITLE);
         self.lines(counts, self.scale.font);
         self.y += self.scale.gap;
         self.boxes(root);
-        self.table();
-        self.y += self.scale.gap;
-        for note in notes {
-            self.lines(note, self.scale.font);
-        }
+        self.below(notes);
         let (width, height) = (self.width + 2.0 * MARGIN, self.y + MARGIN);
         let background = Rectangle::new().set("width", "100%").set("height", "100%");
         let document = Document::new()
@@ -63,6 +64,7 @@ impl<'a> Page<'a> {
             .set("height", number(height))
             .set("viewBox", format!("0 0 {} {}", number(width), number(height)))
             .add(heading)
+            .add(Description::new().add(svg::node::Text::new(printable(&notes.join(" ")))))
             .add(background.set("fill", "#ffffff"))
             .add(self.group);
         format!("{document}\n")
@@ -71,15 +73,47 @@ impl<'a> Page<'a> {
     /// Text across the page, in as many lines as it takes.
     fn lines(&mut self, content: &str, size: f64) {
         for line in text::wrap(content, size, self.width) {
-            self.y += size * 1.4;
-            let node = words(&line, MARGIN, self.y - size * 0.35, size, TEXT);
-            self.add(node);
+            self.line(&line, MARGIN, size);
         }
     }
 
-    /// The boxes, as wide as they need, or as the page if they are nearly so.
+    fn line(&mut self, line: &str, x: f64, size: f64) {
+        self.y += size * 1.4;
+        let node = words(line, x, self.y - size * 0.35, size, TEXT);
+        self.add(node);
+    }
+
+    /// The table and the notes, beside each other where that leaves notes room enough.
+    fn below(&mut self, notes: &[String]) {
+        let top = self.y;
+        let table = self.table();
+        let left = if table > 0.0 { table + 4.0 * self.scale.pad } else { 0.0 };
+        let bottom = self.y;
+        let is_beside = left > 0.0 && self.width - left >= LEAST_NOTES;
+        let x = if is_beside { left } else { 0.0 };
+        self.y = if is_beside { top } else { bottom } + self.scale.gap;
+        for line in self.note_lines(notes, self.width - x) {
+            self.line(&line, MARGIN + x, self.scale.font);
+        }
+        self.y = self.y.max(bottom);
+    }
+
+    /// Notes in lines, no more of them than look well below the boxes.
+    fn note_lines(&self, notes: &[String], room: f64) -> Vec<String> {
+        let size = self.scale.font;
+        let mut lines: Vec<String> =
+            notes.iter().flat_map(|note| text::wrap(note, size, room)).collect();
+        let most = NOTE_LINES.max((self.boxes.1 * NOTES / (size * 1.4)) as usize);
+        if lines.len() > most {
+            lines.truncate(most - 1);
+            lines.push("\u{2026} The rest stands in the tree of this machine.".to_string());
+        }
+        lines
+    }
+
+    /// The boxes, as wide as the page.
     fn boxes(&mut self, root: &Shape) {
-        let width = if self.boxes.0 > self.width * 0.7 { self.width } else { self.boxes.0 };
+        let width = self.width;
         let rect = Rect { x: MARGIN, y: self.y, width, height: self.boxes.1 };
         let mut placed = Vec::new();
         place(root, rect, self.scale, &mut placed);
@@ -122,10 +156,12 @@ impl<'a> Page<'a> {
         self.add(node);
     }
 
-    fn table(&mut self) {
-        let Some(distances) = self.distances.take() else { return };
+    /// The table of distances; gives its width.
+    fn table(&mut self) -> f64 {
+        let Some(distances) = self.distances.take() else { return 0.0 };
+        let (width, height) = distances.size();
         self.y += self.scale.gap;
-        self.lines("NUMA distances", self.scale.font);
+        self.line("NUMA distances", MARGIN, self.scale.font);
         self.y += self.scale.gap;
         for cell in distances.cells(MARGIN, self.y) {
             let fill = if cell.is_head { Kind::Memory.colours().0 } else { "#ffffff" };
@@ -134,7 +170,8 @@ impl<'a> Page<'a> {
             self.add(node.set("data-kind", "distance"));
             self.centred(cell.text, cell.rect, TEXT);
         }
-        self.y += distances.size().1;
+        self.y += height;
+        width
     }
 
     fn centred(&mut self, content: &str, rect: Rect, colour: &str) {
@@ -147,6 +184,11 @@ impl<'a> Page<'a> {
     fn add(&mut self, node: impl Into<Box<dyn svg::Node>>) {
         svg::Node::append(&mut self.group, node);
     }
+}
+
+/// `text` without what XML cannot hold.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
 }
 
 fn words(content: &str, x: f64, y: f64, size: f64, colour: &str) -> Text {

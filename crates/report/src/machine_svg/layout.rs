@@ -4,10 +4,14 @@ use super::boxes::{Bar, Shape};
 use super::palette::{Kind, Scale};
 use super::text;
 
-/// Width by height that a box should have.
-const ASPECT: f64 = 1.5;
-/// What an empty cell of a grid costs, against aspect.
+/// Width by height that the outermost box should have: with the text around it the page comes to about 16:10.
+const ASPECT: f64 = 1.65;
+/// What a grid with an empty cell costs, against the logarithm of how far the aspect is off.
+const RAGGED: f64 = 1.0;
+/// What each empty cell costs beyond that, by share of the full ones.
 const EMPTY_CELL: f64 = 3.0;
+/// What room costs, against the same: pictures of the same aspect can differ twofold in area.
+const AREA: f64 = 0.15;
 
 /// A rectangle of the page, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,32 +28,41 @@ pub(super) enum Placed<'a> {
     Bar(&'a Bar, Rect),
 }
 
-/// Aspects tried for what is inside: some make the whole come nearer to [`ASPECT`] than it itself does.
+/// Aspects tried for the boxes inside, level by level: some make the whole come nearer to [`ASPECT`] than it does
+/// itself.
 const INNER_ASPECTS: [f64; 6] = [1.5, 1.0, 2.0, 0.7, 2.6, 3.5];
 
 /// Finds the grid and the least size of `shape` and all in it; gives width and height.
 pub(super) fn measure(shape: &mut Shape, scale: &Scale) -> (f64, f64) {
-    let (mut best, mut least) = (ASPECT, f64::INFINITY);
-    for inner in INNER_ASPECTS {
-        let (width, height) = measure_for(shape, scale, ASPECT, inner);
-        let off = (width / height / ASPECT).ln().abs();
-        // Against many that are nearly as good, the first gives even boxes.
-        if off < least - 0.1 {
-            (best, least) = (inner, off);
+    let mut best = ([ASPECT; 3], f64::INFINITY);
+    for outer in INNER_ASPECTS {
+        for inner in INNER_ASPECTS {
+            let aspects = [ASPECT, outer, inner];
+            let (width, height) = measure_for(shape, scale, &aspects);
+            let cost = (width / height / ASPECT).ln().abs() + AREA * (width * height).ln();
+            // Against many that are nearly as good, the first gives even boxes.
+            if cost < best.1 - 0.02 {
+                best = (aspects, cost);
+            }
         }
     }
-    measure_for(shape, scale, ASPECT, best)
+    measure_for(shape, scale, &best.0)
 }
 
-/// The same, with the aspects that `shape` and what is in it should have.
-fn measure_for(shape: &mut Shape, scale: &Scale, aspect: f64, inner: f64) -> (f64, f64) {
+/// The same, with the aspects that `shape` and the levels in it should have; the last is for all further in, too.
+fn measure_for(shape: &mut Shape, scale: &Scale, aspects: &[f64]) -> (f64, f64) {
+    let (aspect, inner) = match aspects {
+        [] => (ASPECT, aspects),
+        [only] => (*only, aspects),
+        [first, rest @ ..] => (*first, rest),
+    };
     let label = text::width(&shape.label, scale.font) + 2.0 * scale.pad;
-    if matches!(shape.kind, Kind::Cpu | Kind::Offline) {
+    if is_cpu(shape) {
         (shape.width, shape.height) = (label.max(scale.cpu_width), scale.bar());
         return (shape.width, shape.height);
     }
     for below in &mut shape.below {
-        measure_for(below, scale, inner, inner);
+        measure_for(below, scale, inner);
     }
     let rows = shape.rows.iter().map(|row| row_width(row, scale) + 2.0 * scale.pad);
     let least = rows.fold(label, f64::max);
@@ -65,17 +78,21 @@ fn measure_for(shape: &mut Shape, scale: &Scale, aspect: f64, inner: f64) -> (f6
         let count = shape.below.len().max(1) as f64;
         let cells = shape.below.len().div_ceil(columns) * columns;
         let empty = cells as f64 - shape.below.len() as f64;
-        (width / height / aspect).ln().abs() + EMPTY_CELL * empty / count
+        let ragged = if empty > 0.0 { RAGGED + EMPTY_CELL * empty / count } else { 0.0 };
+        (width / height / aspect).ln().abs() + ragged
     };
     let all = 1..=shape.below.len().max(1);
     let best = all.clone().min_by(|a, b| score(*a).total_cmp(&score(*b))).unwrap_or(1);
     // CPUs side by side cost nothing where bars need the width anyway.
-    let is_cpu = |s: &Shape| matches!(s.kind, Kind::Cpu | Kind::Offline);
     let fits = |c: &usize| shape.below.len().is_multiple_of(*c) && size(*c).0 <= least;
     let free = all.filter(fits).max().filter(|_| shape.below.iter().all(is_cpu));
     shape.columns = best.max(free.unwrap_or(1));
     (shape.width, shape.height) = size(shape.columns);
     (shape.width, shape.height)
+}
+
+fn is_cpu(shape: &Shape) -> bool {
+    matches!(shape.kind, Kind::Cpu | Kind::Offline)
 }
 
 /// Width of a row's bars, which are all as wide as the widest.
@@ -114,7 +131,7 @@ fn grid(below: &[Shape], columns: usize) -> Grid {
 }
 
 /// Places `shape` into `rect`, which is no smaller than it needs, and all in it; what holds comes before what
-/// it holds. Room to spare goes to the cells of the grid.
+/// it holds. Room to spare goes to the cells of the grid, except that CPUs get no higher.
 pub(super) fn place<'a>(shape: &'a Shape, rect: Rect, scale: &Scale, out: &mut Vec<Placed<'a>>) {
     out.push(Placed::Box(shape, rect));
     let inside = rect.width - 2.0 * scale.pad;
@@ -133,7 +150,10 @@ pub(super) fn place<'a>(shape: &'a Shape, rect: Rect, scale: &Scale, out: &mut V
     let mut grid = grid(&shape.below, shape.columns);
     let bottom = rect.y + rect.height - scale.pad;
     stretch(&mut grid.widths, inside, scale);
-    stretch(&mut grid.heights, bottom - y, scale);
+    // A CPU beside a taller neighbour's levels would be a pillar.
+    if !shape.below.iter().all(is_cpu) {
+        stretch(&mut grid.heights, bottom - y, scale);
+    }
     for (row, &height) in shape.below.chunks(shape.columns).zip(&grid.heights) {
         let mut x = rect.x + scale.pad;
         for (below, &width) in row.iter().zip(&grid.widths) {

@@ -20,9 +20,14 @@ pub(super) fn notes(machine: &Machine, levels: &Levels) -> Vec<String> {
                 .to_string(),
         );
     }
-    let apart = levels.apart.iter().map(|b| format!("Shared across boxes: {}", apart_text(b)));
-    notes.extend(apart);
-    notes.extend(machine.unknown.iter().map(|s| format!("Not known: {s}")));
+    let apart: Vec<String> = levels.apart.iter().map(apart_text).collect();
+    if !apart.is_empty() {
+        notes.push(format!("Shared across boxes: {}", apart.join(", ")));
+    }
+    let unknown: Vec<&str> = machine.unknown.iter().map(|s| s.trim()).collect();
+    if !unknown.is_empty() {
+        notes.push(format!("Not known: {}", unknown.join(" ")));
+    }
     notes
 }
 

@@ -16,7 +16,8 @@ impl Scale {
     /// The scale for a machine of `cpus` CPUs.
     pub(super) fn of(cpus: usize) -> Scale {
         match cpus {
-            0..=64 => Scale { font: 12.0, pad: 7.0, gap: 6.0, cpu_width: 34.0 },
+            0..=16 => Scale { font: 14.0, pad: 9.0, gap: 7.0, cpu_width: 44.0 },
+            17..=64 => Scale { font: 12.0, pad: 7.0, gap: 6.0, cpu_width: 34.0 },
             65..=256 => Scale { font: 10.0, pad: 5.0, gap: 4.0, cpu_width: 28.0 },
             _ => Scale { font: 9.0, pad: 4.0, gap: 3.0, cpu_width: 24.0 },
         }

@@ -83,7 +83,34 @@ fn draws_cache_domains_and_shortens_lists() {
         text.contains("│   ├── L3 4 MiB (CPUs 0,2,32,34)\n│   │   ├── core 0 (CPUs 0,32)\n"),
         "{text}"
     );
-    assert!(text.contains("│   ├── core 4 (CPUs 4,36)\n"), "{text}");
+    assert!(text.contains("│   └── 14 × core 4,6,…,30 (CPUs 4,36 6,38 … 30,62)\n"), "{text}");
+}
+
+/// Neighbours of one shape are one branch, with what is in each of them; one that differs stands alone.
+#[test]
+fn merges_neighbours_of_one_shape() {
+    let mut m = bare((0..32).map(|i| (i % 16, i / 16, i % 16 / 8, 0)));
+    for first in (0..16).step_by(2) {
+        let cpus = format!("{first}-{},{}-{}", first + 1, first + 16, first + 17);
+        m.caches.push(cache(3, CacheKind::Unified, 16 << 10, &cpus));
+    }
+    m.caches.push(cache(2, CacheKind::Unified, 512, "15,31"));
+    let expected = "\
+test: A machine (32 CPUs)
+├── package 0 (CPUs 0-7,16-23)
+│   └── 4 × L3 16 MiB (CPUs 0-1,16-17 2-3,18-19 … 6-7,22-23)
+│       └── each: 2 × core 0-7 (CPUs 0,16 1,17 … 7,23)
+└── package 1 (CPUs 8-15,24-31)
+    ├── 3 × L3 16 MiB (CPUs 8-9,24-25 10-11,26-27 … 12-13,28-29)
+    │   └── each: 2 × core 8-13 (CPUs 8,24 9,25 … 13,29)
+    └── L3 16 MiB (CPUs 14-15,30-31)
+        ├── core 14 (CPUs 14,30)
+        └── core 15 (CPUs 15,31)  L2 512 KiB
+";
+    assert_eq!(machine_tree(&m), expected);
+    let text = machine_tree(&m.with_smt(1).unwrap());
+    let expected = "each: 2 × core 0-7 (CPUs 0,16 1,17 … 7,23; offline 16-23)\n";
+    assert!(text.contains(expected), "{text}");
 }
 
 /// One group by L1 is no big core: the core is as wide as its small core.
@@ -113,7 +140,7 @@ proptest! {
     /// Every CPU's core and every cache shows once, whatever overlaps what.
     #[test]
     fn any_machine_is_drawn_whole(
-        cpus in prop::collection::vec((0u32..6, 0u32..4, 0u32..3, 0u32..3), 0..24),
+        cpus in prop::collection::vec((0u32..6, 0u32..4, 0u32..3, 0u32..3), 0..16),
         sets in prop::collection::vec(prop::collection::vec(0usize..30, 0..8), 0..8),
     ) {
         let mut m = bare(cpus);
