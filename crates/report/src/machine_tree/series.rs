@@ -107,7 +107,9 @@ mod tests {
         let mut regular: Vec<&str> = regular.iter().map(String::as_str).collect();
         assert_eq!(cpus(&regular).as_deref(), Some("0,64 1,65 \u{2026} 63,127"));
         let wide = ["0,2,4,6", "8,10,12,14", "16,18,20,22", "24,26,28,30"];
-        assert_eq!(cpus(&wide).as_deref(), Some("0,2,4,6 \u{2026} 24,26,28,30"));
+        assert_eq!(cpus(&wide).as_deref(), Some("0,2,4,6 8,10,12,14 \u{2026} 24,26,28,30"));
+        let wider = ["0,2,4,6,8", "10,12,14,16,18", "20,22,24,26,28"];
+        assert_eq!(cpus(&wider).as_deref(), Some("0,2,4,6,8 \u{2026} 20,22,24,26,28"));
         regular.remove(30);
         assert_eq!(cpus(&regular), None, "a gap would be hidden");
         regular.reverse();

@@ -1,6 +1,6 @@
 use super::*;
 use crate::machine_testing::{bare, big_cores, cache, node};
-use machine::{Cache, CacheKind, FrequencyPolicy, ThreadGroupProperty, ThreadGroups};
+use machine::{Cache, CacheKind, CpuSet, FrequencyPolicy, ThreadGroupProperty, ThreadGroups};
 use proptest::prelude::*;
 
 #[test]
@@ -101,7 +101,7 @@ test: A machine (32 CPUs)
 │   └── 4 × L3 16 MiB (CPUs 0-1,16-17 2-3,18-19 … 6-7,22-23)
 │       └── each: 2 × core 0-7 (CPUs 0,16 1,17 … 7,23)
 └── package 1 (CPUs 8-15,24-31)
-    ├── 3 × L3 16 MiB (CPUs 8-9,24-25 10-11,26-27 … 12-13,28-29)
+    ├── 3 × L3 16 MiB (CPUs 8-9,24-25 … 12-13,28-29)
     │   └── each: 2 × core 8-13 (CPUs 8,24 9,25 … 13,29)
     └── L3 16 MiB (CPUs 14-15,30-31)
         ├── core 14 (CPUs 14,30)
