@@ -12,8 +12,7 @@ mod power;
 use crate::cpuset::CpuSet;
 use crate::model::Machine;
 
-const CPU_DIR: &str = "sys/devices/system/cpu";
-const NODE_DIR: &str = "sys/devices/system/node";
+use crate::files::{CPU_DIR, NODE_DIR};
 
 /// The files: path below `/` and text with its line ends, in natural order (`cpu2` before `cpu10`).
 pub fn files(machine: &Machine) -> Vec<(String, String)> {

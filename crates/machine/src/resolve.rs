@@ -69,7 +69,7 @@ pub fn resolve_snapshot(spec: &str) -> Result<Snapshot, MachineError> {
 
 fn directory(path: &Path) -> Result<Snapshot, MachineError> {
     let alone = |machine| Snapshot { machine, release: None };
-    if path.join(snapshot::CPUS).is_dir() {
+    if path.join(files::CPU_DIR).is_dir() {
         return snapshot::read_directory(path);
     }
     if [acpi::MADT, acpi::PPTT].iter().any(|table| path.join(table).exists()) {

@@ -9,13 +9,10 @@ mod merge;
 mod recorded;
 
 use crate::error::MachineError;
-use crate::files::{self, Files};
+use crate::files::{self, CPU_DIR, Files};
 use crate::model::Machine;
 use crate::sysfs;
 use std::path::Path;
-
-/// Directory that makes a root a snapshot.
-pub(crate) const CPUS: &str = "sys/devices/system/cpu";
 
 /// A machine and the kernel that was seen on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +38,7 @@ pub fn read_host() -> Result<Snapshot, MachineError> {
 /// A directory without a snapshot or with several, and whatever the readers find wrong.
 pub fn read_directory(root: &Path) -> Result<Snapshot, MachineError> {
     let files = Files::Directory(root.to_path_buf());
-    let step = if files.is_dir(CPUS) { String::new() } else { only_step(&files)? };
+    let step = if files.is_dir(CPU_DIR) { String::new() } else { only_step(&files)? };
     let root = files.at(&step);
     let name = root.directory().and_then(|d| d.file_name());
     let name = name.map_or_else(|| "host".into(), |name| name.to_string_lossy());
@@ -51,7 +48,7 @@ pub fn read_directory(root: &Path) -> Result<Snapshot, MachineError> {
 /// The one directory in `files` that holds a snapshot.
 fn only_step(files: &Files) -> Result<String, MachineError> {
     let mut steps = files.entries("")?;
-    steps.retain(|step| files.is_dir(&format!("{step}/{CPUS}")));
+    steps.retain(|step| files.is_dir(&format!("{step}/{CPU_DIR}")));
     steps.sort();
     one(steps, None, &files.root(), '/')
 }
@@ -68,7 +65,7 @@ pub fn read_archive(
     step: Option<&str>,
 ) -> Result<Snapshot, MachineError> {
     let memory = files::unpack(bytes, name)?;
-    let holder = one(memory.holders(CPUS), step, name, ':')?;
+    let holder = one(memory.holders(CPU_DIR), step, name, ':')?;
     let machine = match holder.rsplit('/').next() {
         Some(last) if !last.is_empty() => last.to_string(),
         _ => stem(name),
@@ -107,7 +104,7 @@ fn one(
     let (found, expected) = match (holders.as_slice(), step) {
         ([holder], _) => return Ok(holder.clone()),
         ([], Some(step)) => (format!("no snapshot `{step}`"), format!("one of {all}")),
-        ([], None) => ("no snapshot".to_string(), format!("a directory with {CPUS}")),
+        ([], None) => ("no snapshot".to_string(), format!("a directory with {CPU_DIR}")),
         ([first, ..], _) => {
             let example = format!("{}{separator}{}", file.trim_end_matches('/'), last(first));
             (format!("snapshots {all}"), format!("one, as in {example}"))

@@ -56,7 +56,7 @@ const UNREAD: &[&str] =
     &["uevent", "shared_cpu_map", "physical_line_partition", "cpumap", "number_of_sets"];
 
 fn is_needed(path: &Path) -> bool {
-    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    let Some(name) = path.file_name().and_then(|n| n.to_str()) else { return false };
     if UNREAD.contains(&name) || name.ends_with("_siblings") || name.ends_with("_cpus") {
         return false;
     }

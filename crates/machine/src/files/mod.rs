@@ -15,6 +15,11 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+/// Where the kernel describes CPUs.
+pub(crate) const CPU_DIR: &str = "sys/devices/system/cpu";
+/// Where it describes NUMA nodes.
+pub(crate) const NODE_DIR: &str = "sys/devices/system/node";
+
 /// Files by their path below a root; paths use `/` and do not begin with it.
 #[derive(Debug, Clone)]
 pub(crate) enum Files {

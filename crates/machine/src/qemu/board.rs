@@ -167,13 +167,11 @@ fn with_big_core(kind: Kind, big_core: Option<bool>) -> Result<Kind, OptionFault
 /// Whether the first accelerator of a list is KVM.
 fn accelerated(accel: &[String]) -> Result<bool, OptionFault> {
     let Some(first) = accel.first() else { return Ok(false) };
-    match first.split([',', ':']).next() {
-        Some("kvm") => Ok(true),
-        Some("tcg") => Ok(false),
-        other => {
-            let found = format!("`{}`", other.unwrap_or_default());
-            Err(("-accel".to_string(), Fault::new(found, "tcg or kvm")))
-        }
+    let name = first.split_once([',', ':']).map_or(first.as_str(), |(name, _)| name);
+    match name {
+        "kvm" => Ok(true),
+        "tcg" => Ok(false),
+        other => Err(("-accel".to_string(), Fault::new(format!("`{other}`"), "tcg or kvm"))),
     }
 }
 

@@ -155,7 +155,7 @@ fn add_node(
     let mut id = given.nodes.last_key_value().map_or(0, |(last, _)| last + 1);
     let (mut cpus, mut memory) = (CpuSet::EMPTY, None);
     for item in items {
-        let value = item.value.as_deref().unwrap_or_default();
+        let value = item.text();
         match item.key.as_str() {
             "nodeid" => id = number("-numa node", item)?,
             "cpus" => {

@@ -25,6 +25,13 @@ pub(super) struct Item {
     pub(super) value: Option<String>,
 }
 
+impl Item {
+    /// The value; QEMU takes a key without one for `on`.
+    pub(super) fn text(&self) -> &str {
+        self.value.as_deref().unwrap_or("on")
+    }
+}
+
 /// Options without effect on the topology that take no value.
 const HARMLESS_ALONE: &[&str] = &[
     "S",
@@ -186,7 +193,7 @@ pub(super) fn switch(option: &str, item: &Item) -> Result<bool, OptionFault> {
 
 /// The whole number that `item` holds.
 pub(super) fn number(option: &str, item: &Item) -> Result<u32, OptionFault> {
-    let text = item.value.as_deref().unwrap_or_default();
+    let text = item.text();
     text.parse().map_err(|_| {
         (format!("{option} {}", item.key), Fault::new(format!("`{text}`"), "a whole number"))
     })

@@ -1,9 +1,9 @@
 //! Caches from `/sys/devices/system/cpu/cpuN/cache`.
 
-use super::cpus::{DIR, existing};
+use super::cpus::existing;
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
-use crate::files::Files;
+use crate::files::{CPU_DIR, Files};
 use crate::model::{Cache, CacheKind, Origin, sort_caches};
 
 /// Reads the caches of CPUs 0 to `count - 1`, and says which CPUs have none and which caches no size. Size, line and
@@ -19,7 +19,7 @@ pub(super) fn read(
     // By CPU: the caches that it is already in, each with the index at which another CPU shows it.
     let mut of_cpu: Vec<Vec<(usize, u32)>> = vec![Vec::new(); count];
     for cpu in 0..count {
-        let dir = format!("{DIR}/cpu{cpu}/cache");
+        let dir = format!("{CPU_DIR}/cpu{cpu}/cache");
         let mut index = 0;
         while let Some(cpus) = sharers(sysfs, &format!("{dir}/index{index}"), cpu, existing)? {
             let mut cpus = cpus & CpuSet::first_n(count);

@@ -3,10 +3,8 @@
 use super::{nodes, packages};
 use crate::cpuset::{CpuSet, MAX_CPUS};
 use crate::error::MachineError;
-use crate::files::Files;
+use crate::files::{CPU_DIR, Files};
 use crate::model::{Cpu, Node, OsIds};
-
-pub(super) const DIR: &str = "sys/devices/system/cpu";
 
 /// CPUs by number, and those online.
 pub(super) struct Cpus {
@@ -41,7 +39,7 @@ pub(super) fn read(
     let dies = groups(sysfs, count, "die")?;
     let core_ids = ids(sysfs, count, "core_id")?;
     let capacities = (0..count)
-        .map(|cpu| sysfs.number(&format!("{DIR}/cpu{cpu}/cpu_capacity")))
+        .map(|cpu| sysfs.number(&format!("{CPU_DIR}/cpu{cpu}/cpu_capacity")))
         .collect::<Result<Vec<Option<u32>>, _>>()?;
     let cpus = (0..count).map(|cpu| Cpu {
         hw_id: hw_ids[cpu],
@@ -58,19 +56,19 @@ pub(super) fn read(
 }
 
 fn present(sysfs: &Files) -> Result<CpuSet, MachineError> {
-    let present = match sysfs.cpu_list(&format!("{DIR}/present"))? {
+    let present = match sysfs.cpu_list(&format!("{CPU_DIR}/present"))? {
         Some(present) => present,
         None => {
-            let numbers = sysfs.numbered(DIR, "cpu")?;
+            let numbers = sysfs.numbered(CPU_DIR, "cpu")?;
             if let Some(&last) = numbers.last().filter(|&&n| n as usize >= MAX_CPUS) {
                 let expected = format!("CPUs below {MAX_CPUS}");
-                return Err(sysfs.error(DIR, format!("cpu{last}"), &expected));
+                return Err(sysfs.error(CPU_DIR, format!("cpu{last}"), &expected));
             }
             numbers.into_iter().map(|n| n as usize).collect()
         }
     };
     match present.is_empty() {
-        true => Err(sysfs.error(DIR, "no CPU", "at least one")),
+        true => Err(sysfs.error(CPU_DIR, "no CPU", "at least one")),
         false => Ok(present),
     }
 }
@@ -82,7 +80,7 @@ fn online(
     present: CpuSet,
     unknown: &mut Vec<String>,
 ) -> Result<CpuSet, MachineError> {
-    let place = format!("{DIR}/online");
+    let place = format!("{CPU_DIR}/online");
     if let Some(online) = sysfs.cpu_list(&place)? {
         if online.is_empty() || !online.is_subset(&present) {
             let expected = format!("at least one of the present CPUs {present}");
@@ -93,7 +91,7 @@ fn online(
     let mut online = CpuSet::EMPTY;
     let mut told = false;
     for cpu in present.iter() {
-        let state = sysfs.number::<u32>(&format!("{DIR}/cpu{cpu}/online"))?;
+        let state = sysfs.number::<u32>(&format!("{CPU_DIR}/cpu{cpu}/online"))?;
         told |= state.is_some();
         if state != Some(0) {
             online.insert(cpu);
@@ -120,7 +118,7 @@ fn describe_masks(
         unknown
             .push(format!("CPUs {holes}: they are not present; each stands as an offline core."));
     }
-    if let Some(possible) = sysfs.cpu_list(&format!("{DIR}/possible"))? {
+    if let Some(possible) = sysfs.cpu_list(&format!("{CPU_DIR}/possible"))? {
         let beyond = possible - CpuSet::first_n(count);
         if !beyond.is_empty() {
             unknown.push(format!("CPUs {beyond}: possible but not present, so they are left out."));
@@ -147,7 +145,7 @@ fn siblings(sysfs: &Files, count: usize) -> Result<Vec<Option<CpuSet>>, MachineE
             continue;
         };
         if let Some(other) = set.iter().find_map(|c| core_of[c].filter(|other| other != set)) {
-            let place = format!("{DIR}/cpu{cpu}/topology");
+            let place = format!("{CPU_DIR}/cpu{cpu}/topology");
             let found = format!("a core of CPUs {set} and one of {other}");
             return Err(sysfs.error(&place, found, "cores without common CPUs"));
         }
@@ -168,7 +166,7 @@ pub(super) fn sets(
     for cpu in 0..count {
         let set = set_of(sysfs, cpu, existing, &masks, lists)?;
         if cpu == 0 {
-            let there = |mask: &&str| sysfs.is_file(&format!("{DIR}/cpu0/topology/{mask}"));
+            let there = |mask: &&str| sysfs.is_file(&format!("{CPU_DIR}/cpu0/topology/{mask}"));
             let (present, absent): (Vec<&str>, Vec<&str>) = masks.iter().partition(|m| there(m));
             masks = [present, absent].concat();
         }
@@ -185,7 +183,7 @@ fn set_of(
     masks: &[&str],
     lists: &[&str],
 ) -> Result<Option<CpuSet>, MachineError> {
-    match sysfs.cpus(&format!("{DIR}/cpu{cpu}/topology"), masks, lists)? {
+    match sysfs.cpus(&format!("{CPU_DIR}/cpu{cpu}/topology"), masks, lists)? {
         Some((place, set)) if !set.contains(cpu) || !set.is_subset(&existing) => {
             let expected = format!("CPU {cpu} and others out of {existing}");
             Err(sysfs.error(&place, format!("`{set}`"), &expected))
@@ -196,7 +194,7 @@ fn set_of(
 
 /// CPUs that sysfs may name: those that are possible, and CPUs 0 to `count - 1` in any case.
 pub(super) fn existing(sysfs: &Files, count: usize) -> Result<CpuSet, MachineError> {
-    let possible = sysfs.cpu_list(&format!("{DIR}/possible"))?;
+    let possible = sysfs.cpu_list(&format!("{CPU_DIR}/possible"))?;
     Ok(possible.map_or(CpuSet::EMPTY, |set| set) | CpuSet::first_n(count))
 }
 
@@ -231,7 +229,7 @@ struct Groups {
 }
 
 fn groups(sysfs: &Files, count: usize, what: &str) -> Result<Groups, MachineError> {
-    let dir = |cpu: usize| format!("{DIR}/cpu{cpu}/topology");
+    let dir = |cpu: usize| format!("{CPU_DIR}/cpu{cpu}/topology");
     let list = format!("{what}_cpus_list");
     let mask = format!("{what}_cpus");
     let existing = existing(sysfs, count)?;
@@ -280,7 +278,7 @@ pub(super) fn ids(
     file: &str,
 ) -> Result<Vec<Option<u32>>, MachineError> {
     (0..count)
-        .map(|cpu| match number(sysfs, &format!("{DIR}/cpu{cpu}/topology/{file}"))? {
+        .map(|cpu| match number(sysfs, &format!("{CPU_DIR}/cpu{cpu}/topology/{file}"))? {
             Id::Number(id) => Ok(Some(id)),
             Id::None | Id::NoFile => Ok(None),
         })
@@ -326,7 +324,7 @@ fn hw_ids(
     let mut missing = CpuSet::EMPTY;
     let mut ids = Vec::with_capacity(count);
     for (cpu, number) in (0..count).zip(0u32..) {
-        ids.push(match sysfs.number::<u32>(&format!("{DIR}/cpu{cpu}/physical_id"))? {
+        ids.push(match sysfs.number::<u32>(&format!("{CPU_DIR}/cpu{cpu}/physical_id"))? {
             Some(id) => id,
             None => {
                 missing.insert(cpu);

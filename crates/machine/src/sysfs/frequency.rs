@@ -1,9 +1,8 @@
 //! Frequencies and performance levels from `cpufreq` and `acpi_cppc` below `/sys/devices/system/cpu`.
 
-use super::cpus::DIR;
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
-use crate::files::Files;
+use crate::files::{CPU_DIR, Files};
 use crate::model::{Cppc, FrequencyPolicy};
 
 /// Reads the cpufreq policies, in the order of their first CPU: `cpufreq/policyN`, or `cpuN/cpufreq` of kernels
@@ -14,11 +13,11 @@ pub(super) fn policies(
     unknown: &mut Vec<String>,
 ) -> Result<Vec<FrequencyPolicy>, MachineError> {
     let mut dirs: Vec<(usize, String)> = Vec::new();
-    for policy in sysfs.numbered(&format!("{DIR}/cpufreq"), "policy")? {
-        dirs.push((policy as usize, format!("{DIR}/cpufreq/policy{policy}")));
+    for policy in sysfs.numbered(&format!("{CPU_DIR}/cpufreq"), "policy")? {
+        dirs.push((policy as usize, format!("{CPU_DIR}/cpufreq/policy{policy}")));
     }
     if dirs.is_empty() {
-        dirs.extend((0..count).map(|cpu| (cpu, format!("{DIR}/cpu{cpu}/cpufreq"))));
+        dirs.extend((0..count).map(|cpu| (cpu, format!("{CPU_DIR}/cpu{cpu}/cpufreq"))));
     }
     let mut policies: Vec<FrequencyPolicy> = Vec::new();
     for (cpu, dir) in dirs {
@@ -82,7 +81,8 @@ fn policy(
 pub(super) fn cppc(sysfs: &Files, count: usize) -> Result<Vec<Cppc>, MachineError> {
     let mut all: Vec<Cppc> = Vec::new();
     for cpu in 0..count {
-        let number = |file: &str| sysfs.number::<u64>(&format!("{DIR}/cpu{cpu}/acpi_cppc/{file}"));
+        let number =
+            |file: &str| sysfs.number::<u64>(&format!("{CPU_DIR}/cpu{cpu}/acpi_cppc/{file}"));
         let Some(highest_perf) = number("highest_perf")? else { continue };
         let (Some(nominal_perf), Some(lowest_perf), Some(lowest_nonlinear_perf)) =
             (number("nominal_perf")?, number("lowest_perf")?, number("lowest_nonlinear_perf")?)

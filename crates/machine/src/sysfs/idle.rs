@@ -1,9 +1,8 @@
 //! Idle states from `/sys/devices/system/cpu/cpuN/cpuidle`.
 
-use super::cpus::DIR;
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
-use crate::files::Files;
+use crate::files::{CPU_DIR, Files};
 use crate::model::IdleState;
 
 /// Reads the idle states of the first CPU of `online`; sysfs gives times in µs.
@@ -13,7 +12,7 @@ pub(super) fn read(
     unknown: &mut Vec<String>,
 ) -> Result<Vec<IdleState>, MachineError> {
     let Some(cpu) = online.first() else { return Ok(Vec::new()) };
-    let dir = format!("{DIR}/cpu{cpu}/cpuidle");
+    let dir = format!("{CPU_DIR}/cpu{cpu}/cpuidle");
     let mut states = Vec::new();
     for state in sysfs.numbered(&dir, "state")? {
         let place = |file: &str| format!("{dir}/state{state}/{file}");

@@ -11,7 +11,7 @@ mod small_cores;
 use crate::constants::Constants;
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
-use crate::files::Files;
+use crate::files::{CPU_DIR, Files};
 use crate::model::{Arch, Machine};
 use std::path::Path;
 
@@ -63,7 +63,7 @@ pub(crate) fn read_files(sysfs: &Files, arch: Arch, name: &str) -> Result<Machin
         policies,
         cppc,
         vendor: None,
-        smt_control: sysfs.text(&format!("{}/smt/control", cpus::DIR))?,
+        smt_control: sysfs.text(&format!("{CPU_DIR}/smt/control"))?,
         firmware: None,
         constants: Constants::default(),
         unknown,

@@ -2,19 +2,17 @@
 
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
-use crate::files::Files;
+use crate::files::{CPU_DIR, Files, NODE_DIR};
 use crate::model::Node;
-
-const DIR: &str = "sys/devices/system/node";
 
 /// Reads the nodes; their CPU sets are those of `cpulist`, online CPUs alone on most architectures. Empty
 /// where sysfs has no nodes.
 pub(super) fn read(sysfs: &Files, unknown: &mut Vec<String>) -> Result<Vec<Node>, MachineError> {
-    let ids = sysfs.numbered(DIR, "node")?;
+    let ids = sysfs.numbered(NODE_DIR, "node")?;
     let mut nodes: Vec<Node> = Vec::new();
     let mut without = false;
     for &id in &ids {
-        let dir = format!("{DIR}/node{id}");
+        let dir = format!("{NODE_DIR}/node{id}");
         let Some((_, cpus)) = sysfs.cpus(&dir, &["cpumap"], &["cpulist"])? else {
             return Err(sysfs.error(&format!("{dir}/cpulist"), "no such file", "one"));
         };
@@ -38,7 +36,7 @@ pub(super) fn read(sysfs: &Files, unknown: &mut Vec<String>) -> Result<Vec<Node>
 
 /// The node that the directory of `cpu` links to.
 pub(super) fn of_cpu(sysfs: &Files, cpu: usize) -> Result<Option<u32>, MachineError> {
-    Ok(sysfs.numbered(&format!("sys/devices/system/cpu/cpu{cpu}"), "node")?.first().copied())
+    Ok(sysfs.numbered(&format!("{CPU_DIR}/cpu{cpu}"), "node")?.first().copied())
 }
 
 /// The one node of a machine whose sysfs has none.
@@ -47,7 +45,7 @@ pub(super) fn only(cpus: CpuSet) -> Node {
 }
 
 fn distances(sysfs: &Files, id: u32, nodes: usize) -> Result<Option<Vec<u32>>, MachineError> {
-    let place = format!("{DIR}/node{id}/distance");
+    let place = format!("{NODE_DIR}/node{id}/distance");
     let Some(text) = sysfs.text(&place)? else { return Ok(None) };
     let distances: Result<Vec<u32>, _> = text.split_whitespace().map(str::parse).collect();
     match distances {
@@ -58,7 +56,7 @@ fn distances(sysfs: &Files, id: u32, nodes: usize) -> Result<Option<Vec<u32>>, M
 
 /// `MemTotal` of the node's `meminfo`.
 fn memory_kib(sysfs: &Files, id: u32) -> Result<Option<u64>, MachineError> {
-    let place = format!("{DIR}/node{id}/meminfo");
+    let place = format!("{NODE_DIR}/node{id}/meminfo");
     let Some(text) = sysfs.text(&place)? else { return Ok(None) };
     let Some(line) = text.lines().find(|l| l.contains("MemTotal:")) else {
         return Err(sysfs.error(&place, "no line MemTotal", "one"));

@@ -1,9 +1,8 @@
 //! Small cores from `cpuN/small_core_siblings`, a file of the big-core study's kernels.
 
-use super::cpus::DIR;
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
-use crate::files::Files;
+use crate::files::{CPU_DIR, Files};
 use crate::model::{Cpu, ThreadGroupProperty, ThreadGroups};
 
 /// Thread groups of property 1, as far as the files tell: the siblings that they list, which are online ones, and each
@@ -11,7 +10,7 @@ use crate::model::{Cpu, ThreadGroupProperty, ThreadGroups};
 pub(super) fn read(sysfs: &Files, cpus: &[Cpu]) -> Result<Vec<ThreadGroups>, MachineError> {
     let mut groups: Vec<CpuSet> = Vec::new();
     for cpu in 0..cpus.len() {
-        let place = format!("{DIR}/cpu{cpu}/small_core_siblings");
+        let place = format!("{CPU_DIR}/cpu{cpu}/small_core_siblings");
         let Some(set) = sysfs.cpu_list(&place)? else { continue };
         let core = |c: usize| cpus.get(c).map(|c| c.core);
         if !set.contains(cpu) || set.iter().any(|c| core(c) != core(cpu)) {
