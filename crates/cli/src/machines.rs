@@ -101,10 +101,12 @@ fn constants(machine: &Machine) -> String {
 }
 
 pub fn list() -> Result<(), Failure> {
-    let mut rows = Vec::new();
-    for name in catalog::names() {
+    let names = catalog::names();
+    let width = names.iter().map(|name| name.len()).max().map_or(0, |width| width);
+    let mut out = format!("{:<width$}  CPUs  title\n", "machine");
+    for name in names {
         let machine = catalog::load(name)?;
-        rows.push(vec![name.to_string(), machine.cpus.len().to_string(), machine.title]);
+        out.push_str(&format!("{name:<width$}  {:>4}  {}\n", machine.cpus.len(), machine.title));
     }
-    print(&table(&["machine", "CPUs", "title"], &rows))
+    print(&out)
 }

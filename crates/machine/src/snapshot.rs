@@ -10,7 +10,7 @@ mod recorded;
 
 use crate::error::MachineError;
 use crate::files::{self, CPU_DIR, Files};
-use crate::model::Machine;
+use crate::model::{Arch, Machine};
 use crate::sysfs;
 use std::path::Path;
 
@@ -113,13 +113,25 @@ fn one(
     Err(MachineError::File { file: file.to_string(), found, expected })
 }
 
-/// The snapshot at `files`.
+/// The snapshot at `files`. sysfs and a device tree are thousands of small files each, so that they are read side by
+/// side.
 fn read(files: &Files, name: &str) -> Result<Snapshot, MachineError> {
     let arch = recorded::arch(files)?;
-    let mut seen = sysfs::read_files(files, arch, name)?;
+    let (seen, tree) = std::thread::scope(|scope| {
+        let tree = scope.spawn(|| match arch {
+            Arch::Powerpc => firmware::device_tree(files),
+            _ => Ok(None),
+        });
+        (sysfs::read_files(files, arch, name), tree.join())
+    });
+    let mut seen = seen?;
     seen.vendor = recorded::vendor(files)?;
     seen.firmware = firmware::kind(files);
-    let machine = match firmware::read(files, &mut seen)? {
+    let tables = match tree {
+        Ok(tree) => firmware::read(files, tree?, &mut seen)?,
+        Err(panic) => std::panic::resume_unwind(panic),
+    };
+    let machine = match tables {
         Some(tables) => merge::merge(tables, seen, &files.root())?,
         None => seen,
     };

@@ -21,10 +21,14 @@ pub(super) fn kind(files: &Files) -> Option<Firmware> {
 
 /// The machine by its firmware, where that knows more than sysfs (`seen`): POWER's cores and thread groups, arm64's
 /// cores when CPUs are offline. Firmware with another number of CPUs is of no use: which of them are whose would be
-/// a guess; `unknown` then says so.
-pub(super) fn read(files: &Files, seen: &mut Machine) -> Result<Option<Machine>, MachineError> {
+/// a guess; `unknown` then says so. `tree` is POWER's device tree.
+pub(super) fn read(
+    files: &Files,
+    tree: Option<Machine>,
+    seen: &mut Machine,
+) -> Result<Option<Machine>, MachineError> {
     let tables = match (seen.arch, seen.firmware) {
-        (Arch::Powerpc, _) => device_tree(files)?,
+        (Arch::Powerpc, _) => tree,
         (Arch::Arm64, Some(Firmware::Acpi)) if seen.online != seen.possible() => acpi(files)?,
         (Arch::Arm64, Some(Firmware::DeviceTree)) if seen.online != seen.possible() => {
             device_tree(files)?
@@ -44,7 +48,8 @@ pub(super) fn read(files: &Files, seen: &mut Machine) -> Result<Option<Machine>,
     })
 }
 
-fn device_tree(files: &Files) -> Result<Option<Machine>, MachineError> {
+/// The machine by its device tree, where there is one.
+pub(super) fn device_tree(files: &Files) -> Result<Option<Machine>, MachineError> {
     const DIRECTORY: &str = "proc/device-tree";
     for path in TREE {
         if let Some(blob) = files.bytes(path)? {

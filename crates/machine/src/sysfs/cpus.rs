@@ -35,12 +35,15 @@ pub(super) fn read(
     let node_of = nodes_of(sysfs, nodes, count, unknown)?;
     let packages = packages::read(sysfs, &siblings, &node_of, unknown)?;
     let hw_ids = hw_ids(sysfs, count, unknown)?;
-    let clusters = groups(sysfs, count, "cluster")?;
-    let dies = groups(sysfs, count, "die")?;
+    let clusters = groups(sysfs, count, online, "cluster")?;
+    let dies = groups(sysfs, count, online, "die")?;
     let core_ids = ids(sysfs, count, "core_id")?;
-    let capacities = (0..count)
-        .map(|cpu| sysfs.number(&format!("{CPU_DIR}/cpu{cpu}/cpu_capacity")))
-        .collect::<Result<Vec<Option<u32>>, _>>()?;
+    let told = have(sysfs, online, "cpu_capacity");
+    let capacity = |cpu: usize| match told {
+        true => sysfs.number(&format!("{CPU_DIR}/cpu{cpu}/cpu_capacity")),
+        false => Ok(None),
+    };
+    let capacities = (0..count).map(capacity).collect::<Result<Vec<Option<u32>>, _>>()?;
     let cpus = (0..count).map(|cpu| Cpu {
         hw_id: hw_ids[cpu],
         core: cores[cpu].0,
@@ -192,6 +195,13 @@ fn set_of(
     }
 }
 
+/// Whether `cpus` have `file` in their directories. A kernel gives it to all of them or to none, but that CPU 0 may lack
+/// it, so the first and the last answer for the others.
+pub(super) fn have(sysfs: &Files, cpus: CpuSet, file: &str) -> bool {
+    let there = |cpu: usize| sysfs.is_file(&format!("{CPU_DIR}/cpu{cpu}/{file}"));
+    [cpus.first(), cpus.last()].into_iter().flatten().any(there)
+}
+
 /// CPUs that sysfs may name: those that are possible, and CPUs 0 to `count - 1` in any case.
 pub(super) fn existing(sysfs: &Files, count: usize) -> Result<CpuSet, MachineError> {
     let possible = sysfs.cpu_list(&format!("{CPU_DIR}/possible"))?;
@@ -228,12 +238,15 @@ struct Groups {
     id: Vec<Option<u32>>,
 }
 
-fn groups(sysfs: &Files, count: usize, what: &str) -> Result<Groups, MachineError> {
+fn groups(sysfs: &Files, count: usize, online: CpuSet, what: &str) -> Result<Groups, MachineError> {
     let dir = |cpu: usize| format!("{CPU_DIR}/cpu{cpu}/topology");
     let list = format!("{what}_cpus_list");
     let mask = format!("{what}_cpus");
     let existing = existing(sysfs, count)?;
     let mut groups = Groups { first: vec![None; count], id: vec![None; count] };
+    if !have(sysfs, online, &format!("topology/{what}_id")) {
+        return Ok(groups);
+    }
     for cpu in 0..count {
         // Every kernel that has the sets has the id.
         let id = match number(sysfs, &format!("{}/{what}_id", dir(cpu)))? {

@@ -1,5 +1,6 @@
 //! Frequencies and performance levels from `cpufreq` and `acpi_cppc` below `/sys/devices/system/cpu`.
 
+use super::cpus::have;
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
 use crate::files::{CPU_DIR, Files};
@@ -10,13 +11,14 @@ use crate::model::{Cppc, FrequencyPolicy};
 pub(super) fn policies(
     sysfs: &Files,
     count: usize,
+    online: CpuSet,
     unknown: &mut Vec<String>,
 ) -> Result<Vec<FrequencyPolicy>, MachineError> {
     let mut dirs: Vec<(usize, String)> = Vec::new();
     for policy in sysfs.numbered(&format!("{CPU_DIR}/cpufreq"), "policy")? {
         dirs.push((policy as usize, format!("{CPU_DIR}/cpufreq/policy{policy}")));
     }
-    if dirs.is_empty() {
+    if dirs.is_empty() && have(sysfs, online, "cpufreq/cpuinfo_min_freq") {
         dirs.extend((0..count).map(|cpu| (cpu, format!("{CPU_DIR}/cpu{cpu}/cpufreq"))));
     }
     let mut policies: Vec<FrequencyPolicy> = Vec::new();
@@ -78,9 +80,12 @@ fn policy(
 }
 
 /// Reads CPPC's performance levels; CPUs with equal ones come together, in the order of the first.
-pub(super) fn cppc(sysfs: &Files, count: usize) -> Result<Vec<Cppc>, MachineError> {
+pub(super) fn cppc(sysfs: &Files, online: CpuSet) -> Result<Vec<Cppc>, MachineError> {
     let mut all: Vec<Cppc> = Vec::new();
-    for cpu in 0..count {
+    if !have(sysfs, online, "acpi_cppc/highest_perf") {
+        return Ok(all);
+    }
+    for cpu in online.iter() {
         let number =
             |file: &str| sysfs.number::<u64>(&format!("{CPU_DIR}/cpu{cpu}/acpi_cppc/{file}"));
         let Some(highest_perf) = number("highest_perf")? else { continue };

@@ -1,5 +1,6 @@
 //! Small cores from `cpuN/small_core_siblings`, a file of the big-core study's kernels.
 
+use super::cpus::have;
 use crate::cpuset::CpuSet;
 use crate::error::MachineError;
 use crate::files::{CPU_DIR, Files};
@@ -7,8 +8,15 @@ use crate::model::{Cpu, ThreadGroupProperty, ThreadGroups};
 
 /// Thread groups of property 1, as far as the files tell: the siblings that they list, which are online ones, and each
 /// CPU that none lists by itself. Empty where no CPU has the file.
-pub(super) fn read(sysfs: &Files, cpus: &[Cpu]) -> Result<Vec<ThreadGroups>, MachineError> {
+pub(super) fn read(
+    sysfs: &Files,
+    cpus: &[Cpu],
+    online: CpuSet,
+) -> Result<Vec<ThreadGroups>, MachineError> {
     let mut groups: Vec<CpuSet> = Vec::new();
+    if !have(sysfs, online, "small_core_siblings") {
+        return Ok(Vec::new());
+    }
     for cpu in 0..cpus.len() {
         let place = format!("{CPU_DIR}/cpu{cpu}/small_core_siblings");
         let Some(set) = sysfs.cpu_list(&place)? else { continue };

@@ -46,11 +46,11 @@ const FOUR_CPUS: &[(&str, &str)] = &[
     ("cpu/cpu2/cpufreq/cpuinfo_min_freq", "800000"),
     ("cpu/cpu2/cpufreq/cpuinfo_max_freq", "2000000"),
     ("cpu/cpu2/cpufreq/related_cpus", "0 2"),
-    ("cpu/cpu1/acpi_cppc/highest_perf", "255"),
-    ("cpu/cpu1/acpi_cppc/nominal_perf", "120"),
-    ("cpu/cpu1/acpi_cppc/lowest_nonlinear_perf", "80"),
-    ("cpu/cpu1/acpi_cppc/lowest_perf", "20"),
-    ("cpu/cpu1/acpi_cppc/nominal_freq", "0"),
+    ("cpu/cpu2/acpi_cppc/highest_perf", "255"),
+    ("cpu/cpu2/acpi_cppc/nominal_perf", "120"),
+    ("cpu/cpu2/acpi_cppc/lowest_nonlinear_perf", "80"),
+    ("cpu/cpu2/acpi_cppc/lowest_perf", "20"),
+    ("cpu/cpu2/acpi_cppc/nominal_freq", "0"),
     ("cpu/cpu0/cpuidle/state0/name", "POLL"),
     ("cpu/cpu0/cpuidle/state0/latency", "0"),
     ("cpu/cpu0/cpuidle/state0/residency", "0"),
@@ -97,7 +97,7 @@ fn reads_frequencies_capacities_and_ids() {
     assert_eq!((policy.cpus.to_string().as_str(), policy.min_khz), ("0,2", 800_000));
     assert_eq!(policy.available_khz, [2_000_000, 800_000]);
     let [cppc] = m.cppc.as_slice() else { panic!("{:?}", m.cppc) };
-    assert_eq!((cppc.cpus.to_string().as_str(), cppc.highest_perf), ("1", 255));
+    assert_eq!((cppc.cpus.to_string().as_str(), cppc.highest_perf), ("2", 255));
     assert_eq!((cppc.nominal_mhz, cppc.reference_perf), (None, None));
 }
 
@@ -219,7 +219,7 @@ fn errors_name_the_file() {
             "1 x",
             "found x, expected numbers in kHz",
         ),
-        ("cpu/cpu1/acpi_cppc/nominal_perf", "", "nominal_perf: found ``, expected a number"),
+        ("cpu/cpu2/acpi_cppc/nominal_perf", "", "nominal_perf: found ``, expected a number"),
         ("node/node0/meminfo", "Node 0 MemTotal: 5 MB", "expected MemTotal in kB"),
     ] {
         let error = error_with(file, text);
