@@ -118,7 +118,7 @@ pub fn mechanisms() -> Result<(), Failure> {
     let mut out = String::new();
     for m in MECHANISMS {
         let study = m.study.map_or(String::new(), |s| format!(", study {s}"));
-        out.push_str(&format!("{}  (since {}{study})\n    {}\n", m.name, m.since, m.what));
+        out.push_str(&format!("{}  ({}{study})\n    {}\n", m.name, m.default, m.what));
     }
     print(&out)
 }

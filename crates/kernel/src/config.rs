@@ -46,7 +46,7 @@ impl Kernel {
 
     /// Whether `mechanism` is on: switched explicitly, else by version.
     pub fn has(&self, mechanism: MechanismId) -> bool {
-        self.switched.get(&mechanism).copied().unwrap_or(self.version >= mechanism.row().since)
+        self.switched.get(&mechanism).copied().unwrap_or(mechanism.row().default.at(self.version))
     }
 }
 

@@ -77,7 +77,7 @@ impl Scenario {
 
     /// The same run, watched by `trace`, which cannot change it.
     pub fn run_traced(&self, seed: u64, trace: &mut impl Trace) -> Result<RunResult, SimError> {
-        self.run_with(Fair::new(&self.topo), seed, trace)
+        self.run_with(Fair::new(&self.topo, &self.kernel), seed, trace)
     }
 
     /// One run under another class, which must be as it is at boot. It has to keep to the affinities of tasks.

@@ -126,6 +126,17 @@ impl Fair {
         blocked
     }
 
+    /// `cpu_load`: the queue's load average; up to 5.6 that of what is queued (`cpu_runnable_load`).
+    pub(super) fn cpu_load(&self, cpu: Cpu) -> u64 {
+        let avg = &self.queues[cpu as usize].avg;
+        if self.rules.runnable_load { avg.runnable_avg } else { avg.load_avg }
+    }
+
+    /// `cpu_runnable`: the average number of runnable tasks x 1024 (5.7).
+    pub(super) fn cpu_runnable(&self, cpu: Cpu) -> u64 {
+        self.queues[cpu as usize].avg.runnable_avg
+    }
+
     /// `weighted_cpuload`: load of what is queued.
     pub(super) fn weighted_cpuload(&self, cpu: Cpu) -> u64 {
         self.queues[cpu as usize].avg.runnable_avg

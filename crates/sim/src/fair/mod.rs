@@ -11,6 +11,7 @@ mod idlest;
 mod load;
 mod nohz;
 mod queue;
+mod rules;
 mod wakeup;
 
 use crate::class::{Class, Dequeue, Enqueue, Select};
@@ -18,8 +19,10 @@ use crate::topology::{Cpu, Topology};
 use crate::world::{NohzKick, Request, TaskId, World};
 use busiest::Stats;
 use entity::Entity;
+use kernel::Kernel;
 use nohz::Nohz;
 use queue::RunQueue;
+use rules::Rules;
 
 /// Weight of nice 0 (`NICE_0_LOAD`, scaled down).
 const NICE_0_WEIGHT: u64 = 1024;
@@ -56,6 +59,7 @@ struct LlcState {
 /// The class.
 #[derive(Debug)]
 pub struct Fair {
+    rules: Rules,
     tunables: Tunables,
     entities: Vec<Entity>,
     queues: Vec<RunQueue>,
@@ -68,14 +72,15 @@ pub struct Fair {
 }
 
 impl Fair {
-    /// Empty queues for the CPUs of `topo`.
-    pub fn new(topo: &Topology) -> Fair {
+    /// Empty queues for the CPUs of `topo` under the rules of `kernel`.
+    pub fn new(topo: &Topology, kernel: &Kernel) -> Fair {
         let llcs = topo.llcs.iter().map(|llc| LlcState {
             has_idle_cores: false,
             nr_busy_cpus: llc.cpus.iter().filter(|&&c| topo.online_set.contains(c as usize)).count()
                 as u32,
         });
         Fair {
+            rules: Rules::new(kernel),
             tunables: Tunables::new(topo.online.len()),
             entities: Vec::with_capacity(64),
             queues: (0..topo.nr_cpus).map(|cpu| RunQueue::new(&topo.domains[cpu])).collect(),

@@ -1,0 +1,157 @@
+//! Which of the fair class's rules a kernel has: every switch and every change between releases, in one place.
+//!
+//! Releases 6.1 and 6.12 are read from their sources; the others are placed by the kernel's history as it is
+//! commonly known.
+
+use kernel::{Kernel, MechanismId, Version};
+
+/// How far `select_idle_cpu` looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ScanLimit {
+    /// As far as the average idle time pays for (`SIS_PROP`).
+    IdleTime,
+    /// By the utilisation of the LLC (`SIS_UTIL`).
+    Utilisation,
+    /// The whole LLC.
+    None,
+}
+
+/// Imbalance that NUMA domains tolerate while few tasks run (`adjust_numa_imbalance`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NumaImbalance {
+    /// None.
+    Never,
+    /// A pair of tasks (5.6).
+    Pair,
+    /// A pair of tasks while the group runs on less than a quarter of its CPUs (5.11).
+    Quarter,
+    /// `sd->imb_numa_nr` tasks (5.18).
+    ByLlc,
+}
+
+/// The rules of one kernel.
+#[derive(Debug, Clone)]
+pub(super) struct Rules {
+    // Who runs.
+    pub(super) eevdf: bool,
+    pub(super) start_debit: bool,
+    pub(super) gentle_fair_sleepers: bool,
+    pub(super) last_buddy: bool,
+    pub(super) wakeup_preemption: bool,
+    pub(super) place_lag: bool,
+    pub(super) place_deadline_initial: bool,
+    pub(super) place_rel_deadline: bool,
+    pub(super) run_to_parity: bool,
+    pub(super) preempt_short: bool,
+    pub(super) delay_dequeue: bool,
+    pub(super) delay_zero: bool,
+    /// A queue's period counts at least a minimal granularity for each task that is not `SCHED_IDLE` (5.13).
+    pub(super) base_slice: bool,
+
+    // Load tracking.
+    pub(super) util_est: bool,
+    /// The load of a CPU is what is queued, averaged apart (`runnable_load_avg`, up to 5.6).
+    pub(super) runnable_load: bool,
+    /// Groups and CPUs are also compared by `runnable_avg`, the average number of runnable tasks (5.7).
+    pub(super) runnable_avg: bool,
+    /// Balancing compares histories of load (`cpu_load[]`, up to 5.2).
+    pub(super) cpu_load_history: bool,
+
+    // Waking up.
+    pub(super) wake_wide: bool,
+    pub(super) wa_idle: bool,
+    pub(super) wa_idler_llc: bool,
+    pub(super) wa_waker: bool,
+    pub(super) wa_weight: bool,
+    pub(super) wa_bias: bool,
+    pub(super) recent_used_cpu: bool,
+    /// Every wake-up makes the previous CPU the recent one (5.16), not only those that are affine.
+    pub(super) recent_always: bool,
+    pub(super) idle_core_search: bool,
+    /// The search for an idle core notes an idle CPU in passing, and both searches are one (5.12).
+    pub(super) one_search: bool,
+    /// Without an idle core, the siblings of the previous CPU are looked at first (5.13).
+    pub(super) smt_of_prev_first: bool,
+    pub(super) scan_limit: ScanLimit,
+    /// The search uses an average idle time of its own that ages (`wake_avg_idle`, 5.14).
+    pub(super) wake_avg_idle: bool,
+    pub(super) cluster_scan_rfc: bool,
+    pub(super) cluster_scan: bool,
+
+    // Balancing.
+    pub(super) group_classes: bool,
+    pub(super) numa_imbalance: NumaImbalance,
+    pub(super) prefer_sibling: bool,
+    pub(super) newidle_balance: bool,
+    pub(super) nohz_balance: bool,
+    pub(super) active_balance: bool,
+    /// The release, for rules that only one place asks about.
+    pub(super) version: Version,
+}
+
+impl Rules {
+    pub(super) fn new(kernel: &Kernel) -> Rules {
+        let has = |id: MechanismId| kernel.has(id);
+        let from = |major, minor| kernel.version >= Version::new(major, minor);
+        Rules {
+            eevdf: has(MechanismId::Eevdf),
+            start_debit: has(MechanismId::StartDebit),
+            gentle_fair_sleepers: has(MechanismId::GentleFairSleepers),
+            last_buddy: has(MechanismId::LastBuddy),
+            wakeup_preemption: has(MechanismId::WakeupPreemption),
+            place_lag: has(MechanismId::PlaceLag),
+            place_deadline_initial: has(MechanismId::PlaceDeadlineInitial),
+            place_rel_deadline: has(MechanismId::PlaceRelDeadline),
+            run_to_parity: has(MechanismId::RunToParity),
+            preempt_short: has(MechanismId::PreemptShort),
+            delay_dequeue: has(MechanismId::DelayDequeue),
+            delay_zero: has(MechanismId::DelayZero),
+            base_slice: from(5, 13),
+            util_est: has(MechanismId::UtilEst),
+            runnable_load: !from(5, 7),
+            runnable_avg: from(5, 7),
+            cpu_load_history: !from(5, 3),
+            wake_wide: has(MechanismId::WakeWide),
+            wa_idle: has(MechanismId::WaIdle),
+            wa_idler_llc: has(MechanismId::WaIdlerLlc),
+            wa_waker: has(MechanismId::WaWaker),
+            wa_weight: has(MechanismId::WaWeight),
+            wa_bias: has(MechanismId::WaBias),
+            recent_used_cpu: has(MechanismId::RecentUsedCpu),
+            recent_always: from(5, 16),
+            idle_core_search: has(MechanismId::IdleCoreSearch),
+            one_search: from(5, 12),
+            smt_of_prev_first: from(5, 13),
+            scan_limit: if has(MechanismId::SisUtil) {
+                ScanLimit::Utilisation
+            } else if has(MechanismId::SisProp) {
+                ScanLimit::IdleTime
+            } else {
+                ScanLimit::None
+            },
+            wake_avg_idle: from(5, 14),
+            cluster_scan_rfc: has(MechanismId::ClusterScanRfc),
+            cluster_scan: has(MechanismId::ClusterScan),
+            group_classes: has(MechanismId::GroupClasses),
+            numa_imbalance: numa_imbalance(kernel),
+            prefer_sibling: has(MechanismId::PreferSibling),
+            newidle_balance: has(MechanismId::NewidleBalance),
+            nohz_balance: has(MechanismId::NohzBalance),
+            active_balance: has(MechanismId::ActiveBalance),
+            version: kernel.version,
+        }
+    }
+}
+
+fn numa_imbalance(kernel: &Kernel) -> NumaImbalance {
+    let from = |major, minor| kernel.version >= Version::new(major, minor);
+    if !kernel.has(MechanismId::NumaImbalance) {
+        NumaImbalance::Never
+    } else if from(5, 18) {
+        NumaImbalance::ByLlc
+    } else if from(5, 11) {
+        NumaImbalance::Quarter
+    } else {
+        NumaImbalance::Pair
+    }
+}
