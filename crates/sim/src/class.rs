@@ -40,6 +40,8 @@ pub enum Enqueue {
 pub enum Dequeue {
     /// It sleeps.
     Sleep,
+    /// It exits.
+    Exit,
     /// It moves to another queue.
     Move,
 }
@@ -57,6 +59,14 @@ pub trait Class {
     fn enqueue(&mut self, w: &mut World, task: TaskId, why: Enqueue);
     /// `dequeue_task` from the task's CPU.
     fn dequeue(&mut self, w: &mut World, task: TaskId, why: Dequeue);
+    /// `ttwu_runnable`: whether `task`, which is to be woken, is still on its queue; it is runnable again then.
+    fn requeue(&mut self, w: &mut World, task: TaskId) -> bool;
+    /// `sched_yield` by the running task of `cpu`.
+    fn yield_task(&mut self, w: &mut World, cpu: Cpu, task: TaskId);
+    /// `set_user_nice`.
+    fn reweight(&mut self, w: &mut World, task: TaskId, nice: i8);
+    /// `sched_setattr` with a slice of its own, in ns; 0 for the default.
+    fn set_slice(&mut self, w: &mut World, task: TaskId, slice_ns: u64);
     /// `task_dead`.
     fn dead(&mut self, w: &mut World, task: TaskId);
     /// `check_preempt_curr`: whether `task`, just queued, preempts the running task of its CPU.

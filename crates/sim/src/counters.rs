@@ -11,6 +11,10 @@ pub struct Counters {
     pub switches: u64,
     /// Wake-ups (`ttwu_count`), new tasks excluded.
     pub wakeups: u64,
+    /// Wake-ups at which waker's and previous CPU were weighed (`nr_wakeups_affine_attempts`).
+    pub affine_attempts: u64,
+    /// Those that ended in a choice (`nr_wakeups_affine`, `ttwu_move_affine`).
+    pub affine_moves: u64,
     /// Where woken tasks landed, by distance from the waking CPU.
     pub wakeups_by_distance: [u64; Distance::COUNT],
     /// Moves of tasks between CPUs at wake-up, fork and exec, by distance.
@@ -42,6 +46,8 @@ impl Counters {
             ("events".into(), self.events),
             ("context_switches".into(), self.switches),
             ("ttwu_count".into(), self.wakeups),
+            ("ttwu_affine_attempts".into(), self.affine_attempts),
+            ("ttwu_move_affine".into(), self.affine_moves),
             ("lb_count".into(), self.lb_count),
             ("lb_failed".into(), self.lb_failed),
             ("alb_pushed".into(), self.alb_pushed),

@@ -38,14 +38,6 @@ pub enum SimError {
         /// The machine's name.
         machine: String,
     },
-    /// A kernel whose fair class is not modelled.
-    #[error(
-        "kernel: found {found}, expected 4.18 or 4.19: the simulator's fair class has their rules (sched domains are built for every version)"
-    )]
-    Kernel {
-        /// The version asked for.
-        found: String,
-    },
     /// Domains could not be built.
     #[error(transparent)]
     Domains(#[from] kernel::KernelError),

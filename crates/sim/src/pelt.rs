@@ -36,7 +36,7 @@ pub struct Pelt {
     pub last_update_ns: u64,
     /// Decayed time on the run queue or asleep after it, weighted for a run queue.
     pub load_sum: u64,
-    /// The same, while queued only.
+    /// Up to 5.6 the same, while queued only; from 5.7 on decayed time x runnable tasks x 1024.
     pub runnable_sum: u64,
     /// Decayed running time x 1024.
     pub util_sum: u64,
@@ -44,7 +44,7 @@ pub struct Pelt {
     pub period_contrib: u64,
     /// Load average: weight x share of time.
     pub load_avg: u64,
-    /// Load average of what is queued.
+    /// Up to 5.6 load average of what is queued; from 5.7 on average number of runnable tasks x 1024.
     pub runnable_avg: u64,
     /// Utilisation, 1024 for always running.
     pub util_avg: u64,
@@ -57,7 +57,7 @@ impl Pelt {
     }
 
     /// Brings the sums to `now_ns` (`___update_load_sum`); `load` and `runnable` are the weights that counted
-    /// since the last update (1 or 0 for an entity), `running` whether it ran. Returns whether a period ended,
+    /// since the last update (1 or 0 for an entity; from 5.7 on `runnable` is tasks x 1024), `running` whether it ran. Returns whether a period ended,
     /// which is when averages change.
     pub fn update_sum(&mut self, now_ns: u64, load: u64, runnable: u64, running: bool) -> bool {
         let Some(delta_ns) = now_ns.checked_sub(self.last_update_ns) else {
@@ -91,11 +91,12 @@ impl Pelt {
         periods > 0
     }
 
-    /// Averages from sums (`___update_load_avg`); `load` is the entity's weight, 1 for a run queue.
-    pub fn update_avg(&mut self, load: u64) {
+    /// Averages from sums (`___update_load_avg`); `load` is the entity's weight, 1 for a run queue; `runnable` is
+    /// the same up to 5.6, and 1 later.
+    pub fn update_avg(&mut self, load: u64, runnable: u64) {
         let divider = self.divider();
         self.load_avg = load * self.load_sum / divider;
-        self.runnable_avg = load * self.runnable_sum / divider;
+        self.runnable_avg = runnable * self.runnable_sum / divider;
         self.util_avg = self.util_sum / divider;
     }
 }
@@ -118,7 +119,7 @@ mod tests {
             let now = pelt.last_update_ns + PERIOD_NS;
             pelt.update_sum(now, u64::from(on), u64::from(on), on);
         }
-        pelt.update_avg(1024);
+        pelt.update_avg(1024, 1024);
     }
 
     /// The kernel's table begins `0xffffffff, 0xfa83b2da, 0xf5257d14` and ends `0x82cd8698`.
@@ -182,7 +183,7 @@ mod tests {
             let mut p = Pelt { last_update_ns: PERIOD_NS, ..Pelt::default() };
             p.update_sum(PERIOD_NS + burst_us * 1024, 1, 1, true);
             p.update_sum(PERIOD_NS * 2, 0, 0, false);
-            p.update_avg(1024);
+            p.update_avg(1024, 1024);
             p.load_avg
         };
         assert_eq!(after(20), 0);

@@ -9,7 +9,7 @@ use crate::hardware::Hardware;
 use crate::topology::Topology;
 use crate::trace::{NoTrace, Trace};
 use crate::world::MAX_LOOPS;
-use kernel::{Kernel, Version};
+use kernel::Kernel;
 use machine::{CpuSet, IdleState, Machine};
 use workload::{Op, Reading, Workload};
 
@@ -41,9 +41,6 @@ impl Scenario {
         kernel: &Kernel,
         workload: Workload,
     ) -> Result<Scenario, SimError> {
-        if !(Version::new(4, 18)..=Version::new(4, 19)).contains(&kernel.version) {
-            return Err(SimError::Kernel { found: kernel.version.to_string() });
-        }
         if machine.idle_states.is_empty() {
             return Err(SimError::IdleStates { machine: machine.name.clone() });
         }

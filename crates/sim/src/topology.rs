@@ -120,6 +120,8 @@ pub struct Topology {
     pub has_llc_domain: Vec<bool>,
     /// By CPU: its place in its LLC's list.
     pub llc_position: Vec<u16>,
+    /// By CPU: the CPUs of its CLS domain, ascending, where it has one.
+    pub cluster: Vec<Option<Box<[Cpu]>>>,
     /// By CPU: `cpu_smt_mask()`, ascending.
     pub smt: Vec<Box<[Cpu]>>,
     /// By CPU: capacity, 1024 for a full one.
@@ -170,6 +172,7 @@ impl Topology {
             llc_position: cpus.clone().map(position).collect(),
             llcs: llcs.iter().map(|&s| Llc { cpus: list(s) }).collect(),
             llc_of,
+            cluster: built.by_cpu.iter().map(|chain| cluster(chain)).collect(),
             smt: built.smt_mask.iter().map(|&s| list(s)).collect(),
             capacity: built.capacity.clone(),
             pipelines: pipelines.iter().map(|&p| list(p & machine.online)).collect(),
@@ -212,10 +215,22 @@ impl Topology {
         self.pipelines.iter().map(|p| p.len()).max().unwrap_or(1)
     }
 
+    /// Whether `a` and `b` share a cluster, or where `a` has none a last-level cache (`cpus_share_resources`).
+    pub fn share_cluster(&self, a: Cpu, b: Cpu) -> bool {
+        match &self.cluster[a as usize] {
+            Some(cluster) => cluster.contains(&b),
+            None => self.share_cache(a, b),
+        }
+    }
+
     /// Whether `a` and `b` share a last-level cache (`cpus_share_cache`).
     pub fn share_cache(&self, a: Cpu, b: Cpu) -> bool {
         self.llc_of[a as usize] == self.llc_of[b as usize]
     }
+}
+
+fn cluster(chain: &[Domain]) -> Option<Box<[Cpu]>> {
+    chain.iter().find(|d| d.name == "CLS").map(|d| list(d.span))
 }
 
 fn sim_domains(chain: &[Domain]) -> Box<[SimDomain]> {

@@ -195,7 +195,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
 
     fn exit(&mut self, cpu: Cpu, task: TaskId) -> Step {
         self.w.tasks[task.index()].state = State::Dead;
-        self.class.dequeue(&mut self.w, task, Dequeue::Sleep);
+        self.class.dequeue(&mut self.w, task, Dequeue::Exit);
         self.class.dead(&mut self.w, task);
         self.trace.exited(self.w.now_ns, task);
         if let Some(parent) = self.w.tasks[task.index()].parent {

@@ -86,14 +86,20 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             self.w.charge(cpu, self.w.hw.wakeup_cycles);
         }
         let from = self.w.tasks[task.index()].cpu;
-        let target = self.class.select_cpu(&mut self.w, task, Select::Wake { cpu, sync, waker });
-        let migrated = target != from;
-        if migrated {
-            self.class.migrate(&mut self.w, task);
-            self.place(task, target);
-        }
+        let target = if self.class.requeue(&mut self.w, task) {
+            from
+        } else {
+            let why = Select::Wake { cpu, sync, waker };
+            let target = self.class.select_cpu(&mut self.w, task, why);
+            let migrated = target != from;
+            if migrated {
+                self.class.migrate(&mut self.w, task);
+                self.place(task, target);
+            }
+            self.class.enqueue(&mut self.w, task, Enqueue::Wakeup { migrated });
+            target
+        };
         self.w.tasks[task.index()].state = State::Runnable;
-        self.class.enqueue(&mut self.w, task, Enqueue::Wakeup { migrated });
         self.w.counters.wakeups += 1;
         self.trace.wakeup(self.w.now_ns, task, cpu, target);
         let distance = self.w.topo.distance(cpu, target);

@@ -241,7 +241,7 @@ impl Fair {
             }
             let Some(&(_, task)) = self.queues[src as usize].waiting().get(at) else { break };
             at += 1;
-            if !w.allowed(task, env.dst) {
+            if !w.allowed(task, env.dst) || self.entities[task.index()].delayed {
                 continue;
             }
             moved.all_pinned = false;
@@ -283,7 +283,10 @@ impl Fair {
     pub(super) fn active_load_balance(&mut self, w: &mut World, from: Cpu, to: Cpu) -> bool {
         self.queues[from as usize].active_balance = false;
         let waiting = self.queues[from as usize].waiting();
-        let task = waiting.iter().map(|&(_, t)| t).find(|&t| w.allowed(t, to));
+        let task = waiting
+            .iter()
+            .map(|&(_, t)| t)
+            .find(|&t| w.allowed(t, to) && !self.entities[t.index()].delayed);
         if let Some(task) = task {
             self.move_waiting(w, task, from, to);
         }

@@ -1,6 +1,7 @@
 //! Which group is the busiest, by how much, and which of its queues (`find_busiest_group`, 4.18).
 
-use super::{Fair, NICE_0_WEIGHT};
+use super::Fair;
+use super::weight::NICE_0_WEIGHT;
 use crate::topology::{Cpu, Group, SimDomain};
 use crate::world::World;
 use machine::CpuSet;

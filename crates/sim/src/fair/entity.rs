@@ -1,190 +1,251 @@
-//! Virtual runtime: who runs next, for how long, and who preempts whom.
+//! Tasks on run queues: what CFS and EEVDF have in common.
 
-use super::{Fair, NICE_0_WEIGHT};
-use crate::class::Enqueue;
+use super::Fair;
+use super::weight::{self, NICE_0_WEIGHT};
+use crate::class::{Dequeue, Enqueue};
 use crate::pelt::Pelt;
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
-
-/// Runnable tasks beyond which the period grows (`sched_nr_latency`).
-const NR_LATENCY: u64 = 8;
 
 /// What the class knows of a task (`sched_entity` and the wake-up fields of `task_struct`).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Entity {
     pub(super) weight: u64,
+    /// Absolute while on a queue (with EEVDF) or since it last was on one; relative to a queue's minimum while it
+    /// moves (CFS).
     pub(super) vruntime: u64,
     pub(super) exec_start_ns: u64,
     pub(super) sum_exec_ns: u64,
-    prev_sum_exec_ns: u64,
+    pub(super) prev_sum_exec_ns: u64,
     pub(super) on_rq: bool,
+
+    /// EEVDF: virtual deadline; relative to the virtual runtime while `rel_deadline`.
+    pub(super) deadline: u64,
+    pub(super) rel_deadline: bool,
+    /// EEVDF: `V - vruntime` when it left its queue.
+    pub(super) vlag: i64,
+    pub(super) slice_ns: u64,
+    /// The slice is the task's own (`sched_attr.sched_runtime`).
+    pub(super) custom_slice: bool,
+    /// The deadline it had when it was picked; while it has that one its slice is protected.
+    pub(super) protected: u64,
+    /// Asleep, but on its queue until its lag is used up.
+    pub(super) delayed: bool,
+
     /// Whether its load counts in the averages of its CPU's queue.
     pub(super) attached: bool,
     pub(super) avg: Pelt,
+    pub(super) util_est: super::util_est::UtilEst,
+
     pub(super) wakee_flips: u32,
     pub(super) wakee_flip_decay: u64,
     pub(super) last_wakee: Option<TaskId>,
     pub(super) recent_used_cpu: Cpu,
 }
 
+impl Entity {
+    /// `calc_delta_fair`: real time as this task's virtual time.
+    pub(super) fn virtual_ns(&self, ns: u64) -> u64 {
+        if self.weight == NICE_0_WEIGHT { ns } else { ns * NICE_0_WEIGHT / self.weight }
+    }
+}
+
 impl Fair {
-    /// `sched_fork` and `task_fork_fair`: the child starts a slice behind its parent.
+    /// `sched_fork`.
     pub(super) fn task_fork(&mut self, w: &mut World, task: TaskId, parent: Option<TaskId>) {
         let cpu = w.tasks[task.index()].cpu;
-        let mut entity =
-            Entity { weight: NICE_0_WEIGHT, recent_used_cpu: cpu, ..Entity::default() };
-        entity.avg.load_avg = entity.weight;
-        entity.avg.runnable_avg = entity.weight;
-        self.entities.push(entity);
-        let Some(parent) = parent else {
-            // A task of the start has slept for long and left no load.
-            self.entities[task.index()].avg = Pelt::default();
-            return;
+        let inherited = parent.map(|p| &self.entities[p.index()]);
+        let mut entity = Entity {
+            weight: inherited.map_or(NICE_0_WEIGHT, |p| p.weight),
+            slice_ns: inherited.map_or(self.tunables.base_slice_ns, |p| p.slice_ns),
+            custom_slice: inherited.is_some_and(|p| p.custom_slice),
+            recent_used_cpu: cpu,
+            ..Entity::default()
         };
-        self.update_curr(w, cpu);
-        let slice = self.sched_slice(w, cpu, NICE_0_WEIGHT, true);
-        let rq = &self.queues[cpu as usize];
-        let start = self.entities[parent.index()].vruntime.max(rq.min_vruntime + slice);
-        self.entities[task.index()].vruntime = start - rq.min_vruntime;
+        // A task of the start has slept for long and left no load.
+        if parent.is_some() {
+            entity.avg.load_avg = entity.weight;
+            entity.avg.runnable_avg = if self.rules.runnable_load { entity.weight } else { 0 };
+        }
+        self.entities.push(entity);
+        if let Some(parent) = parent.filter(|_| !self.rules.eevdf) {
+            self.cfs_fork(w, cpu, task, parent);
+        }
     }
 
-    /// `update_curr`: charges the running task for its time.
-    pub(super) fn update_curr(&mut self, w: &World, cpu: Cpu) {
+    /// `update_curr`: charges the running task for its time; whether it has used up its request (EEVDF).
+    pub(super) fn update_curr(&mut self, w: &World, cpu: Cpu) -> bool {
         let rq = &mut self.queues[cpu as usize];
-        let Some(curr) = rq.curr else { return };
+        let Some(curr) = rq.curr else { return false };
         let entity = &mut self.entities[curr.index()];
         let ran_ns = w.now_ns.saturating_sub(entity.exec_start_ns);
         if ran_ns == 0 {
-            return;
+            return false;
         }
         entity.exec_start_ns = w.now_ns;
         entity.sum_exec_ns += ran_ns;
-        entity.vruntime += ran_ns * NICE_0_WEIGHT / entity.weight;
+        entity.vruntime = entity.vruntime.wrapping_add(entity.virtual_ns(ran_ns));
+        if self.rules.eevdf {
+            return self.update_deadline(cpu, curr);
+        }
         self.update_min_vruntime(cpu);
+        false
     }
 
-    fn update_min_vruntime(&mut self, cpu: Cpu) {
+    /// `__enqueue_entity`.
+    pub(super) fn into_order(&mut self, cpu: Cpu, task: TaskId) {
+        let entity = &self.entities[task.index()];
         let rq = &mut self.queues[cpu as usize];
-        let running = rq.curr.filter(|c| self.entities[c.index()].on_rq);
-        let running = running.map(|c| self.entities[c.index()].vruntime);
-        let waiting = rq.leftmost().map(|(v, _)| v);
-        let least = match (running, waiting) {
-            (Some(a), Some(b)) => a.min(b),
-            (Some(a), None) | (None, Some(a)) => a,
-            (None, None) => rq.min_vruntime,
-        };
-        rq.min_vruntime = rq.min_vruntime.max(least);
+        if self.rules.eevdf {
+            rq.virtual_time.add(entity);
+            rq.insert(entity.deadline, task);
+        } else {
+            rq.insert(entity.vruntime, task);
+        }
+    }
+
+    /// `__dequeue_entity`, if the task is not the running one.
+    pub(super) fn out_of_order(&mut self, cpu: Cpu, task: TaskId) {
+        let rq = &mut self.queues[cpu as usize];
+        if rq.remove(task) && self.rules.eevdf {
+            rq.virtual_time.sub(&self.entities[task.index()]);
+        }
     }
 
     /// `enqueue_entity`.
     pub(super) fn enqueue_entity(&mut self, w: &World, cpu: Cpu, task: TaskId, why: Enqueue) {
         self.update_curr(w, cpu);
-        let relative = !matches!(why, Enqueue::Wakeup { migrated: false });
-        let rq = &self.queues[cpu as usize];
-        let entity = &mut self.entities[task.index()];
-        if relative {
-            entity.vruntime = rq.min_vruntime.wrapping_add(entity.vruntime);
+        if !self.rules.eevdf {
+            self.cfs_renormalise(cpu, task, why);
         }
         self.update_load_avg(w, cpu, Some(task));
         self.enqueue_runnable_load_avg(cpu, task);
-        let credit_ns = self.tunables.latency_ns / 2;
-        let rq = &mut self.queues[cpu as usize];
-        let entity = &mut self.entities[task.index()];
-        rq.weight += entity.weight;
-        if matches!(why, Enqueue::Wakeup { .. }) {
-            // place_entity: a sleeper gets half a latency of credit (GENTLE_FAIR_SLEEPERS), no more.
-            entity.vruntime = max_vruntime(entity.vruntime, rq.min_vruntime - credit_ns);
+        self.util_est_enqueue(cpu, task);
+        if self.rules.eevdf {
+            self.eevdf_place(w, cpu, task, why == Enqueue::New);
+        } else if matches!(why, Enqueue::Wakeup { .. }) {
+            self.cfs_place_sleeper(cpu, task);
         }
-        rq.insert(entity.vruntime, task);
+        let entity = &mut self.entities[task.index()];
         entity.on_rq = true;
+        let rq = &mut self.queues[cpu as usize];
+        rq.weight += entity.weight;
+        rq.nr_queued += 1;
+        self.into_order(cpu, task);
     }
 
     /// `dequeue_entity`; without `sleeps` the task is moving to another queue.
     pub(super) fn dequeue_entity(&mut self, w: &World, cpu: Cpu, task: TaskId, sleeps: bool) {
         self.update_curr(w, cpu);
+        self.queues[cpu as usize].clear_buddies(task);
         self.update_load_avg(w, cpu, Some(task));
         self.dequeue_runnable_load_avg(cpu, task);
-        let rq = &mut self.queues[cpu as usize];
-        if rq.curr != Some(task) {
-            rq.remove(task);
+        if self.rules.eevdf {
+            self.eevdf_leave(w, cpu, task, sleeps);
         }
+        if self.queues[cpu as usize].curr != Some(task) {
+            self.out_of_order(cpu, task);
+        }
+        let rq = &mut self.queues[cpu as usize];
         let entity = &mut self.entities[task.index()];
         entity.on_rq = false;
         rq.weight -= entity.weight;
+        rq.nr_queued -= 1;
+        if rq.put == Some(task) {
+            rq.put = None;
+        }
         if !sleeps {
-            entity.vruntime = entity.vruntime.wrapping_sub(rq.min_vruntime);
+            if !self.rules.eevdf {
+                entity.vruntime = entity.vruntime.wrapping_sub(rq.min_vruntime);
+            }
             self.detach_entity_load_avg(cpu, task);
         }
-        self.update_min_vruntime(cpu);
+        if !self.rules.eevdf {
+            self.update_min_vruntime(cpu);
+        }
+    }
+
+    /// `dequeue_task_fair`.
+    pub(super) fn dequeue_task(&mut self, w: &mut World, task: TaskId, why: Dequeue) {
+        let cpu = w.tasks[task.index()].cpu;
+        self.util_est_dequeue(cpu, task);
+        if why != Dequeue::Move {
+            self.update_curr(w, cpu);
+            self.util_est_update(w, task);
+        }
+        w.cpus[cpu as usize].nr_running -= 1;
+        if why == Dequeue::Sleep && self.delays(cpu, task) {
+            self.update_load_avg(w, cpu, Some(task));
+            self.entities[task.index()].delayed = true;
+            return;
+        }
+        self.dequeue_entity(w, cpu, task, why != Dequeue::Move);
     }
 
     /// `put_prev_entity`.
     pub(super) fn put_prev_entity(&mut self, w: &World, cpu: Cpu, task: TaskId) {
-        if self.entities[task.index()].on_rq {
+        let queued = self.entities[task.index()].on_rq;
+        if queued {
             self.update_curr(w, cpu);
             self.update_load_avg(w, cpu, Some(task));
-            let vruntime = self.entities[task.index()].vruntime;
-            self.queues[cpu as usize].insert(vruntime, task);
+            self.into_order(cpu, task);
         }
-        self.queues[cpu as usize].curr = None;
+        let rq = &mut self.queues[cpu as usize];
+        rq.curr = None;
+        rq.put = queued.then_some(task);
     }
 
-    /// `pick_next_entity` and `set_next_entity`.
-    pub(super) fn pick_next_entity(&mut self, w: &World, cpu: Cpu) -> Option<TaskId> {
-        let (_, next) = self.queues[cpu as usize].leftmost()?;
-        self.update_load_avg(w, cpu, Some(next));
-        let rq = &mut self.queues[cpu as usize];
-        rq.pop();
-        rq.curr = Some(next);
-        let entity = &mut self.entities[next.index()];
+    /// `pick_next_task_fair` up to newidle balancing: delayed tasks whose turn comes leave their queue instead.
+    pub(super) fn pick_next_task(&mut self, w: &mut World, cpu: Cpu) -> Option<TaskId> {
+        loop {
+            let put = self.queues[cpu as usize].put.take();
+            let next =
+                if self.rules.eevdf { self.pick_eevdf(cpu, put) } else { self.cfs_pick(cpu) }?;
+            if self.entities[next.index()].delayed {
+                self.finish_delayed_dequeue(w, cpu, next);
+                continue;
+            }
+            self.set_next_entity(w, cpu, next);
+            return Some(next);
+        }
+    }
+
+    fn set_next_entity(&mut self, w: &World, cpu: Cpu, task: TaskId) {
+        self.update_load_avg(w, cpu, Some(task));
+        self.queues[cpu as usize].clear_buddies(task);
+        self.out_of_order(cpu, task);
+        self.queues[cpu as usize].curr = Some(task);
+        let entity = &mut self.entities[task.index()];
         entity.exec_start_ns = w.now_ns;
         entity.prev_sum_exec_ns = entity.sum_exec_ns;
-        Some(next)
-    }
-
-    /// Time that a task of `weight` gets in turn (`sched_slice`); `joins` for one that is not queued yet.
-    fn sched_slice(&self, w: &World, cpu: Cpu, weight: u64, joins: bool) -> u64 {
-        let nr = u64::from(w.cpus[cpu as usize].nr_running) + u64::from(joins);
-        let period_ns = if nr > NR_LATENCY {
-            nr * self.tunables.min_granularity_ns
-        } else {
-            self.tunables.latency_ns
-        };
-        let total = self.queues[cpu as usize].weight + if joins { weight } else { 0 };
-        period_ns * weight / total.max(weight)
+        entity.protected = entity.deadline;
     }
 
     /// `task_tick_fair`; whether the running task has had its turn.
     pub(super) fn task_tick(&mut self, w: &World, cpu: Cpu) -> bool {
         let Some(curr) = self.queues[cpu as usize].curr else { return false };
-        self.update_curr(w, cpu);
+        let used_up = self.update_curr(w, cpu);
         self.update_load_avg(w, cpu, Some(curr));
+        if self.rules.eevdf {
+            return self.queues[cpu as usize].nr_queued > 1
+                && (used_up || self.did_preempt_short(cpu, curr));
+        }
         self.check_preempt_tick(w, cpu, curr)
     }
 
-    fn check_preempt_tick(&self, w: &World, cpu: Cpu, curr: TaskId) -> bool {
-        let Some((leftmost, _)) = self.queues[cpu as usize].leftmost() else { return false };
-        let entity = &self.entities[curr.index()];
-        let ideal_ns = self.sched_slice(w, cpu, entity.weight, false);
-        let ran_ns = entity.sum_exec_ns - entity.prev_sum_exec_ns;
-        if ran_ns > ideal_ns {
-            return true;
-        }
-        ran_ns >= self.tunables.min_granularity_ns
-            && entity.vruntime.saturating_sub(leftmost) > ideal_ns
-    }
-
-    /// `check_preempt_wakeup`: the woken task is ahead by more than the wake-up granularity.
+    /// `check_preempt_wakeup`: whether the task just queued should run at once.
     pub(super) fn check_preempt_wakeup(&mut self, w: &World, task: TaskId) -> bool {
         let cpu = w.tasks[task.index()].cpu;
         let Some(curr) = self.queues[cpu as usize].curr else { return true };
-        if curr == task {
+        if curr == task || !self.rules.wakeup_preemption {
             return false;
         }
         self.update_curr(w, cpu);
-        let woken = &self.entities[task.index()];
-        let lead = self.entities[curr.index()].vruntime.saturating_sub(woken.vruntime);
-        lead > self.tunables.wakeup_granularity_ns * NICE_0_WEIGHT / woken.weight
+        if self.rules.eevdf {
+            self.eevdf_preempts(cpu, curr, task)
+        } else {
+            self.cfs_preempts(cpu, curr, task)
+        }
     }
 
     /// `migrate_task_rq_fair` of a waking task: what it leaves behind is taken off its old queue later.
@@ -193,24 +254,36 @@ impl Fair {
         self.remove_entity_load_avg(cpu, task);
         let min_vruntime = self.queues[cpu as usize].min_vruntime;
         let entity = &mut self.entities[task.index()];
-        entity.vruntime = entity.vruntime.wrapping_sub(min_vruntime);
+        if !self.rules.eevdf {
+            entity.vruntime = entity.vruntime.wrapping_sub(min_vruntime);
+        }
         entity.exec_start_ns = 0;
     }
-}
 
-/// `max_vruntime`: the later of two virtual runtimes, which may have wrapped: a long sleeper that comes from a queue
-/// far ahead of this one is behind zero here.
-fn max_vruntime(a: u64, b: u64) -> u64 {
-    if (b.wrapping_sub(a) as i64) > 0 { b } else { a }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::max_vruntime;
-
-    #[test]
-    fn a_vruntime_behind_zero_is_early() {
-        assert_eq!(max_vruntime(5u64.wrapping_sub(9), 3), 3);
-        assert_eq!(max_vruntime(7, 3), 7);
+    /// `reweight_task`: `nice` takes effect at once, also on a task that is queued.
+    pub(super) fn reweight_task(&mut self, w: &World, task: TaskId, nice: i8) {
+        let cpu = w.tasks[task.index()].cpu;
+        let new = weight::of_nice(nice);
+        let queued = self.entities[task.index()].on_rq;
+        let waits = queued && self.queues[cpu as usize].curr != Some(task);
+        if queued {
+            self.update_curr(w, cpu);
+        }
+        if waits {
+            self.out_of_order(cpu, task);
+        }
+        if self.rules.eevdf {
+            self.eevdf_reweight(cpu, task, new);
+        }
+        self.reweight_load_avg(cpu, task, new);
+        let entity = &mut self.entities[task.index()];
+        if queued {
+            let rq = &mut self.queues[cpu as usize];
+            rq.weight = rq.weight - entity.weight + new;
+        }
+        entity.weight = new;
+        if waits {
+            self.into_order(cpu, task);
+        }
     }
 }

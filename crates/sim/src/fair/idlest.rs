@@ -1,6 +1,7 @@
 //! Where a new task goes, and one that execs: down the domains to the idlest CPU (`find_idlest_cpu`, 4.18).
 
-use super::{Fair, NICE_0_WEIGHT};
+use super::Fair;
+use super::weight::NICE_0_WEIGHT;
 use crate::topology::{Cpu, Group, SimDomain};
 use crate::world::{TaskId, World};
 use kernel::SdFlags;

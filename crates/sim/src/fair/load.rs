@@ -12,10 +12,13 @@ impl Fair {
         let now_ns = w.now_ns;
         if let Some(task) = task {
             let running = self.queues[cpu as usize].curr == Some(task);
+            let old = self.rules.runnable_load;
             let entity = &mut self.entities[task.index()];
             let queued = u64::from(entity.on_rq);
-            if entity.attached && entity.avg.update_sum(now_ns, queued, queued, running) {
-                entity.avg.update_avg(entity.weight);
+            let runnable = u64::from(entity.on_rq && !entity.delayed);
+            let runnable = if old { queued } else { runnable << 10 };
+            if entity.attached && entity.avg.update_sum(now_ns, queued, runnable, running) {
+                entity.avg.update_avg(entity.weight, if old { entity.weight } else { 1 });
             }
         }
         self.update_cfs_rq_load_avg(w, cpu);
@@ -34,10 +37,18 @@ impl Fair {
             rq.avg.load_sum = rq.avg.load_sum.saturating_sub(removed.load_avg * divider);
             rq.avg.util_avg = rq.avg.util_avg.saturating_sub(removed.util_avg);
             rq.avg.util_sum = rq.avg.util_sum.saturating_sub(removed.util_avg * divider);
+            rq.avg.runnable_avg = rq.avg.runnable_avg.saturating_sub(removed.runnable_avg);
+            let gone = removed.runnable_avg * divider;
+            rq.avg.runnable_sum = rq.avg.runnable_sum.saturating_sub(gone);
         }
         let running = rq.curr.is_some();
-        if rq.avg.update_sum(w.now_ns, rq.weight, rq.weight, running) {
-            rq.avg.update_avg(1);
+        let runnable = if self.rules.runnable_load {
+            rq.weight
+        } else {
+            u64::from(w.cpus[cpu as usize].nr_running) << 10
+        };
+        if rq.avg.update_sum(w.now_ns, rq.weight, runnable, running) {
+            rq.avg.update_avg(1, 1);
         }
     }
 
@@ -50,8 +61,14 @@ impl Fair {
         let divider = rq.avg.divider();
         entity.avg.util_sum = entity.avg.util_avg * divider;
         entity.avg.load_sum = entity.avg.load_avg * divider / entity.weight;
-        entity.avg.runnable_sum = entity.avg.load_sum;
         entity.attached = true;
+        if self.rules.runnable_load {
+            entity.avg.runnable_sum = entity.avg.load_sum;
+        } else {
+            entity.avg.runnable_sum = entity.avg.runnable_avg * divider;
+            rq.avg.runnable_avg += entity.avg.runnable_avg;
+            rq.avg.runnable_sum += entity.avg.runnable_sum;
+        }
         rq.avg.load_avg += entity.avg.load_avg;
         rq.avg.load_sum += entity.weight * entity.avg.load_sum;
         rq.avg.util_avg += entity.avg.util_avg;
@@ -66,6 +83,11 @@ impl Fair {
         rq.avg.load_sum = rq.avg.load_sum.saturating_sub(entity.weight * entity.avg.load_sum);
         rq.avg.util_avg = rq.avg.util_avg.saturating_sub(entity.avg.util_avg);
         rq.avg.util_sum = rq.avg.util_sum.saturating_sub(entity.avg.util_sum);
+        if !self.rules.runnable_load {
+            let sub = |a: &mut u64, b: u64| *a = a.saturating_sub(b);
+            sub(&mut rq.avg.runnable_avg, entity.avg.runnable_avg);
+            sub(&mut rq.avg.runnable_sum, entity.avg.runnable_sum);
+        }
         entity.attached = false;
     }
 
@@ -77,22 +99,34 @@ impl Fair {
             return;
         }
         if entity.avg.update_sum(rq.avg.last_update_ns, 0, 0, false) {
-            entity.avg.update_avg(entity.weight);
+            let runnable_weight = if self.rules.runnable_load { entity.weight } else { 1 };
+            entity.avg.update_avg(entity.weight, runnable_weight);
         }
         rq.removed.nr += 1;
         rq.removed.load_avg += entity.avg.load_avg;
         rq.removed.util_avg += entity.avg.util_avg;
+        if !self.rules.runnable_load {
+            rq.removed.runnable_avg += entity.avg.runnable_avg;
+        }
         entity.attached = false;
     }
 
+    /// `enqueue_runnable_load_avg` (up to 5.6): what is queued counts apart.
     pub(super) fn enqueue_runnable_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        if !self.rules.runnable_load {
+            return;
+        }
         let rq = &mut self.queues[cpu as usize];
         let entity = &self.entities[task.index()];
         rq.avg.runnable_avg += entity.avg.runnable_avg;
         rq.avg.runnable_sum += entity.weight * entity.avg.runnable_sum;
     }
 
+    /// `dequeue_runnable_load_avg` (up to 5.6).
     pub(super) fn dequeue_runnable_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        if !self.rules.runnable_load {
+            return;
+        }
         let rq = &mut self.queues[cpu as usize];
         let entity = &self.entities[task.index()];
         rq.avg.runnable_avg = rq.avg.runnable_avg.saturating_sub(entity.avg.runnable_avg);
@@ -113,6 +147,9 @@ impl Fair {
                 util => (util * entity.weight / (queue.load_avg + 1)).min(cap),
             };
             entity.avg.util_sum = entity.avg.util_avg * LOAD_AVG_MAX;
+        }
+        if !self.rules.runnable_load {
+            entity.avg.runnable_avg = entity.avg.util_avg;
         }
         self.attach_entity_load_avg(cpu, task);
     }
@@ -159,9 +196,10 @@ impl Fair {
         self.entities[task.index()].avg.load_avg
     }
 
-    /// `cpu_util`: utilisation, at most the CPU's capacity.
+    /// `cpu_util`: utilisation or its estimate, at most the CPU's capacity.
     pub(super) fn cpu_util(&self, w: &World, cpu: Cpu) -> u64 {
-        self.queues[cpu as usize].avg.util_avg.min(w.topo.capacity[cpu as usize])
+        let rq = &self.queues[cpu as usize];
+        rq.avg.util_avg.max(rq.util_est).min(w.topo.capacity[cpu as usize])
     }
 
     /// `cpu_avg_load_per_task`.
@@ -201,13 +239,39 @@ impl Fair {
         }
     }
 
-    /// Utilisation without `task`'s own share (`cpu_util_wake`).
+    /// Utilisation without `task`'s own share (`cpu_util_without`, up to 4.18 `cpu_util_wake`).
     pub(super) fn cpu_util_without(&self, w: &World, cpu: Cpu, task: TaskId) -> u64 {
         let entity = &self.entities[task.index()];
-        let util = self.queues[cpu as usize].avg.util_avg;
+        let rq = &self.queues[cpu as usize];
         let own = entity.attached && w.tasks[task.index()].cpu == cpu;
-        let without = if own { util.saturating_sub(entity.avg.util_avg) } else { util };
-        without.min(w.topo.capacity[cpu as usize])
+        let less = |sum: u64, part: u64| if own { sum.saturating_sub(part) } else { sum };
+        let util = less(rq.avg.util_avg, entity.avg.util_avg);
+        let queued = if entity.on_rq { entity.util_est.estimate() } else { 0 };
+        util.max(less(rq.util_est, queued)).min(w.topo.capacity[cpu as usize])
+    }
+
+    /// `reweight_entity` on the side of the load averages.
+    pub(super) fn reweight_load_avg(&mut self, cpu: Cpu, task: TaskId, weight: u64) {
+        let old = self.rules.runnable_load;
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &mut self.entities[task.index()];
+        let divider = entity.avg.divider();
+        let was = (entity.avg.load_avg, entity.weight * entity.avg.load_sum);
+        let was_runnable = (entity.avg.runnable_avg, entity.weight * entity.avg.runnable_sum);
+        entity.avg.load_avg = weight * entity.avg.load_sum / divider;
+        if old {
+            entity.avg.runnable_avg = weight * entity.avg.runnable_sum / divider;
+        }
+        if entity.attached {
+            rq.avg.load_avg = rq.avg.load_avg.saturating_sub(was.0) + entity.avg.load_avg;
+            rq.avg.load_sum = rq.avg.load_sum.saturating_sub(was.1) + weight * entity.avg.load_sum;
+        }
+        if entity.on_rq && old {
+            let avg = rq.avg.runnable_avg.saturating_sub(was_runnable.0);
+            rq.avg.runnable_avg = avg + entity.avg.runnable_avg;
+            let sum = rq.avg.runnable_sum.saturating_sub(was_runnable.1);
+            rq.avg.runnable_sum = sum + weight * entity.avg.runnable_sum;
+        }
     }
 }
 

@@ -1,31 +1,34 @@
-//! The fair class of Linux 4.18 (`kernel/sched/fair.c`): CFS, PELT, wake-up placement, load-based balancing.
+//! The fair class of Linux from 4.18 on (`kernel/sched/fair.c`): CFS or EEVDF, PELT, wake-up placement, balancing.
 //!
-//! Functions carry the kernel's names, so that a kernel developer finds his way. Left out so far: task groups,
-//! bandwidth control, util_est, next and last buddies, NUMA balancing, asymmetric packing, and the retries of
-//! `load_balance` for tasks that may run on another CPU of the destination group.
+//! Functions carry the kernel's names, so that a kernel developer finds his way; [`rules`] says which release has
+//! which rule. Left out: task groups, bandwidth control, core scheduling, NUMA balancing (`numa_balancing`),
+//! energy-aware placement, utilisation clamps.
 
 mod balance;
 mod busiest;
+mod cfs;
+mod eevdf;
 mod entity;
+mod idle_sibling;
 mod idlest;
 mod load;
 mod nohz;
 mod queue;
 mod rules;
+mod util_est;
 mod wakeup;
+mod weight;
 
 use crate::class::{Class, Dequeue, Enqueue, Select};
-use crate::topology::{Cpu, Topology};
+use crate::topology::{Cpu, SimDomain, Topology};
 use crate::world::{NohzKick, Request, TaskId, World};
 use busiest::Stats;
 use entity::Entity;
-use kernel::Kernel;
+use kernel::{Kernel, SdFlags, Version};
 use nohz::Nohz;
 use queue::RunQueue;
 use rules::Rules;
 
-/// Weight of nice 0 (`NICE_0_LOAD`, scaled down).
-const NICE_0_WEIGHT: u64 = 1024;
 /// Shortest idle time that makes balancing pay, and how long a task counts as cache hot
 /// (`sysctl_sched_migration_cost`), in ns.
 const MIGRATION_COST_NS: u64 = 500_000;
@@ -36,15 +39,18 @@ struct Tunables {
     latency_ns: u64,
     min_granularity_ns: u64,
     wakeup_granularity_ns: u64,
+    /// EEVDF: length of a request.
+    base_slice_ns: u64,
 }
 
 impl Tunables {
-    fn new(cpus: usize) -> Tunables {
+    fn new(cpus: usize, version: Version) -> Tunables {
         let factor = 1 + u64::from(cpus.clamp(1, 8).ilog2());
         Tunables {
             latency_ns: 6_000_000 * factor,
             min_granularity_ns: 750_000 * factor,
             wakeup_granularity_ns: 1_000_000 * factor,
+            base_slice_ns: factor * if version < Version::new(6, 15) { 750_000 } else { 700_000 },
         }
     }
 }
@@ -54,6 +60,8 @@ impl Tunables {
 struct LlcState {
     has_idle_cores: bool,
     nr_busy_cpus: u32,
+    /// CPUs that a search for an idle one may look at, by the utilisation of the LLC (`SIS_UTIL`).
+    nr_idle_scan: u64,
 }
 
 /// The class.
@@ -67,6 +75,10 @@ pub struct Fair {
     nohz: Nohz,
     /// Whether any CPU of the root domain had more than one task when last looked at (`rd->overload`).
     overload: bool,
+    /// Whether clusters below LLCs are searched first (`sched_cluster_active`).
+    cluster_active: bool,
+    /// Whether placement looks at the capacities of CPUs (`sched_asym_cpucap_active`, 5.10).
+    asym_capacity: bool,
     /// Room for the groups of the domain that is being balanced.
     group_stats: Vec<Stats>,
 }
@@ -78,10 +90,16 @@ impl Fair {
             has_idle_cores: false,
             nr_busy_cpus: llc.cpus.iter().filter(|&&c| topo.online_set.contains(c as usize)).count()
                 as u32,
+            nr_idle_scan: 0,
         });
+        let rules = Rules::new(kernel);
+        let asym = |d: &SimDomain| d.flags.contains(SdFlags::ASYM_CPUCAPACITY);
         Fair {
-            rules: Rules::new(kernel),
-            tunables: Tunables::new(topo.online.len()),
+            cluster_active: rules.cluster_scan && topo.cluster.iter().any(Option::is_some),
+            asym_capacity: rules.version >= Version::new(5, 10)
+                && topo.domains.iter().flatten().any(asym),
+            rules,
+            tunables: Tunables::new(topo.online.len(), kernel.version),
             entities: Vec::with_capacity(64),
             queues: (0..topo.nr_cpus).map(|cpu| RunQueue::new(&topo.domains[cpu])).collect(),
             llcs: llcs.collect(),
@@ -109,7 +127,7 @@ impl Class for Fair {
         let cpu = w.tasks[task.index()].cpu;
         match why {
             Enqueue::New => self.post_init_entity_util_avg(w, cpu, task),
-            Enqueue::Wakeup { .. } => self.queues[cpu as usize].end_of_idle(w.now_ns),
+            Enqueue::Wakeup { .. } => self.queues[cpu as usize].end_of_idle(w.now_ns, w.jiffies()),
             Enqueue::Moved => {}
         }
         self.enqueue_entity(w, cpu, task, why);
@@ -120,9 +138,29 @@ impl Class for Fair {
     }
 
     fn dequeue(&mut self, w: &mut World, task: TaskId, why: Dequeue) {
-        let cpu = w.tasks[task.index()].cpu;
-        self.dequeue_entity(w, cpu, task, why == Dequeue::Sleep);
-        w.cpus[cpu as usize].nr_running -= 1;
+        self.dequeue_task(w, task, why);
+    }
+
+    fn requeue(&mut self, w: &mut World, task: TaskId) -> bool {
+        self.requeue_delayed(w, task)
+    }
+
+    fn yield_task(&mut self, w: &mut World, cpu: Cpu, task: TaskId) {
+        if self.rules.eevdf {
+            self.eevdf_yield(w, cpu, task);
+        } else {
+            self.cfs_yield(w, cpu, task);
+        }
+    }
+
+    fn reweight(&mut self, w: &mut World, task: TaskId, nice: i8) {
+        self.reweight_task(w, task, nice);
+    }
+
+    fn set_slice(&mut self, _: &mut World, task: TaskId, slice_ns: u64) {
+        if self.rules.version >= Version::new(6, 12) {
+            self.give_slice(task, slice_ns);
+        }
     }
 
     fn dead(&mut self, w: &mut World, task: TaskId) {
@@ -138,7 +176,7 @@ impl Class for Fair {
     }
 
     fn pick_next(&mut self, w: &mut World, cpu: Cpu) -> Option<TaskId> {
-        self.pick_next_entity(w, cpu)
+        self.pick_next_task(w, cpu)
     }
 
     fn tick(&mut self, w: &mut World, cpu: Cpu) -> bool {

@@ -1,23 +1,23 @@
-//! Where a waking task goes: near its waker or back, and to which idle CPU there.
+//! Where a waking task goes: near its waker or back (`select_task_rq_fair`, `wake_affine`).
 
 use super::Fair;
 use crate::class::Select;
 use crate::topology::{Cpu, SimDomain};
 use crate::world::{TaskId, World};
-use kernel::SdFlags;
+use kernel::{SdFlags, Version};
 
 /// A task changes partners often enough to count only over the last second (`record_wakee`).
 const FLIP_DECAY_SECONDS: u64 = 1;
-/// Divisor of the average idle time that a scan may use (`select_idle_cpu`).
-const SCAN_FUZZ: u64 = 512;
 
 /// A wake-up as the functions below pass it on.
 #[derive(Clone, Copy)]
-struct WakeUp {
-    cpu: Cpu,
-    prev: Cpu,
-    sync: bool,
-    waker: Option<TaskId>,
+pub(super) struct WakeUp {
+    /// CPU on which it happens.
+    pub(super) cpu: Cpu,
+    /// CPU on which the woken task last ran.
+    pub(super) prev: Cpu,
+    pub(super) sync: bool,
+    pub(super) waker: Option<TaskId>,
 }
 
 impl Fair {
@@ -56,7 +56,10 @@ impl Fair {
             }
         }
         let chosen = self.select_idle_sibling(w, task, wake, target);
-        if near && let Some(waker) = wake.waker {
+        if near
+            && !self.rules.recent_always
+            && let Some(waker) = wake.waker
+        {
             self.entities[waker.index()].recent_used_cpu = wake.cpu;
         }
         if w.allowed(task, chosen) { chosen } else { self.select_fallback_rq(w, task) }
@@ -85,7 +88,7 @@ impl Fair {
 
     /// `wake_wide`: one side has so many partners that an LLC cannot hold them.
     fn wake_wide(&self, w: &World, task: TaskId, wake: WakeUp) -> bool {
-        let Some(waker) = wake.waker else { return false };
+        let Some(waker) = wake.waker.filter(|_| self.rules.wake_wide) else { return false };
         let (a, b) =
             (self.entities[waker.index()].wakee_flips, self.entities[task.index()].wakee_flips);
         let factor = w.topo.llcs[w.topo.llc_of[wake.cpu as usize] as usize].cpus.len() as u32;
@@ -94,18 +97,58 @@ impl Fair {
     }
 
     /// `wake_affine`: the waker's CPU or the previous one.
-    fn wake_affine(&self, w: &World, domain: &SimDomain, task: TaskId, wake: WakeUp) -> Cpu {
-        self.wake_affine_idle(w, wake)
-            .or_else(|| self.wake_affine_weight(w, domain, task, wake))
-            .unwrap_or(wake.prev)
+    fn wake_affine(&self, w: &mut World, domain: &SimDomain, task: TaskId, wake: WakeUp) -> Cpu {
+        w.counters.affine_attempts += 1;
+        let idle = if self.rules.wa_idle { self.wake_affine_idle(w, wake) } else { None };
+        let chosen = idle
+            .or_else(|| self.prefer_idler_llc(w, wake))
+            .or_else(|| self.wake_affine_weight(w, domain, task, wake));
+        // The idler-LLC study counts only moves to the waker's CPU; mainline counts every choice but the last resort.
+        let affine = match chosen {
+            Some(cpu) => cpu == wake.cpu || !self.rules.wa_idler_llc,
+            None => false,
+        };
+        w.counters.affine_moves += u64::from(affine);
+        chosen.unwrap_or(wake.prev)
     }
 
-    /// `wake_affine_idle`: an interrupt on an idle CPU that shares the cache, or a waker alone that is about to sleep.
+    /// `wake_affine_idle`: an interrupt on an idle CPU that shares the cache, or a waker alone that is about to
+    /// sleep; from 5.10 on also an idle previous CPU.
     fn wake_affine_idle(&self, w: &World, wake: WakeUp) -> Option<Cpu> {
         if w.idle_cpu(wake.cpu) && w.topo.share_cache(wake.cpu, wake.prev) {
             return Some(if w.idle_cpu(wake.prev) { wake.prev } else { wake.cpu });
         }
-        (wake.sync && w.cpus[wake.cpu as usize].nr_running == 1).then_some(wake.cpu)
+        if wake.sync && w.cpus[wake.cpu as usize].nr_running == 1 {
+            return Some(wake.cpu);
+        }
+        let back = self.rules.version >= Version::new(5, 10) && w.idle_cpu(wake.prev);
+        back.then_some(wake.prev)
+    }
+
+    /// `prefer_idler_llc` of the idler-LLC study: of the two LLCs, the one with the smaller share of busy CPUs, or
+    /// with WA_WAKER the waker's while it has an idle CPU.
+    fn prefer_idler_llc(&self, w: &World, wake: WakeUp) -> Option<Cpu> {
+        if !self.rules.wa_idler_llc || w.topo.share_cache(wake.cpu, wake.prev) {
+            return None;
+        }
+        let llc = |cpu: Cpu| {
+            let at = w.topo.llc_of[cpu as usize] as usize;
+            (i64::from(self.llcs[at].nr_busy_cpus), w.topo.llcs[at].cpus.len() as i64)
+        };
+        let ((this_busy, this_size), (prev_busy, prev_size)) = (llc(wake.cpu), llc(wake.prev));
+        // As the study has it, the waker's LLC is compared with the size of the previous one.
+        if prev_busy == prev_size && this_busy == prev_size {
+            return None;
+        }
+        if self.rules.wa_waker && this_busy < this_size {
+            return Some(wake.cpu);
+        }
+        let difference = this_busy * prev_size - i64::from(wake.sync) - prev_busy * this_size;
+        match difference {
+            0 => None,
+            ..0 => Some(wake.cpu),
+            1.. => Some(wake.prev),
+        }
     }
 
     /// `wake_affine_weight`: the waker's CPU if it would carry less load, with the bias of the domain.
@@ -116,7 +159,10 @@ impl Fair {
         task: TaskId,
         wake: WakeUp,
     ) -> Option<Cpu> {
-        let mut here = self.target_load(wake.cpu, 0);
+        if !self.rules.wa_weight {
+            return None;
+        }
+        let mut here = self.cpu_load(wake.cpu);
         if wake.sync {
             let waker_load = wake.waker.map_or(0, |t| self.task_load(t));
             if waker_load > here {
@@ -126,161 +172,13 @@ impl Fair {
         }
         let task_load = self.task_load(task);
         let capacity = |cpu: Cpu| w.topo.capacity[cpu as usize] as i128;
+        let bias =
+            if self.rules.wa_bias { (i128::from(domain.imbalance_pct) - 100) / 2 } else { 0 };
         let here = i128::from(here + task_load) * 100 * capacity(wake.prev);
-        let there = i128::from(self.source_load(wake.prev, 0)) - i128::from(task_load);
-        let bias = 100 + (i128::from(domain.imbalance_pct) - 100) / 2;
-        let there = there * bias * capacity(wake.cpu) + i128::from(wake.sync);
+        let there = i128::from(self.cpu_load(wake.prev)) - i128::from(task_load);
+        let there = there * (100 + bias) * capacity(wake.cpu) + i128::from(wake.sync);
         (here < there).then_some(wake.cpu)
     }
-
-    /// `select_idle_sibling`: an idle CPU that shares the target's cache, else the target.
-    fn select_idle_sibling(
-        &mut self,
-        w: &mut World,
-        task: TaskId,
-        wake: WakeUp,
-        target: Cpu,
-    ) -> Cpu {
-        let prev = wake.prev;
-        if w.idle_cpu(target) {
-            return target;
-        }
-        if prev != target && w.topo.share_cache(prev, target) && w.idle_cpu(prev) {
-            return prev;
-        }
-        let recent = self.entities[task.index()].recent_used_cpu;
-        if recent != prev
-            && recent != target
-            && w.topo.share_cache(recent, target)
-            && w.idle_cpu(recent)
-            && w.allowed(task, recent)
-        {
-            self.entities[task.index()].recent_used_cpu = prev;
-            return recent;
-        }
-        if !w.topo.has_llc_domain[target as usize] {
-            return target;
-        }
-        self.select_idle_core(w, task, wake.cpu, target)
-            .or_else(|| self.select_idle_cpu(w, task, wake.cpu, target))
-            .or_else(|| self.select_idle_smt(w, task, wake.cpu, target))
-            .unwrap_or(target)
-    }
-
-    /// `select_idle_core`: a core with all threads idle, where one is said to exist.
-    fn select_idle_core(
-        &mut self,
-        w: &mut World,
-        task: TaskId,
-        here: Cpu,
-        target: Cpu,
-    ) -> Option<Cpu> {
-        let topo = w.topo;
-        let llc = topo.llc_of[target as usize] as usize;
-        if topo.smt[target as usize].len() < 2 || !self.llcs[llc].has_idle_cores {
-            return None;
-        }
-        let mut looked = 0;
-        let mut found = None;
-        for cpu in wrapped(&topo.llcs[llc].cpus, topo.llc_position[target as usize]) {
-            let core = &topo.smt[cpu as usize];
-            // A core is looked at once, when its first usable thread in wrapped order comes up.
-            let mut usable = core.iter().copied().filter(|&c| w.allowed(task, c));
-            let first = usable.clone().find(|&c| c >= target).or_else(|| usable.next());
-            if first != Some(cpu) {
-                continue;
-            }
-            looked += core.len();
-            if core.iter().all(|&c| w.idle_cpu(c)) {
-                found = Some(cpu);
-                break;
-            }
-        }
-        charge_scan(w, here, looked);
-        if found.is_none() {
-            self.llcs[llc].has_idle_cores = false;
-        }
-        found
-    }
-
-    /// `select_idle_cpu`: any idle CPU of the LLC, looking no further than the average idle time pays
-    /// (`SIS_PROP`). Idle time and scan cost are those of the waking CPU `here` (`this_rq`, its `sd_llc`).
-    fn select_idle_cpu(
-        &mut self,
-        w: &mut World,
-        task: TaskId,
-        here: Cpu,
-        target: Cpu,
-    ) -> Option<Cpu> {
-        let topo = w.topo;
-        let llc = &topo.llcs[topo.llc_of[target as usize] as usize];
-        let level = llc_level(&topo.domains[here as usize])?;
-        let avg_idle = self.queues[here as usize].avg_idle_ns / SCAN_FUZZ;
-        let avg_cost = self.queues[here as usize].domains[level].avg_scan_cost_ns + 1;
-        let span_avg = llc.cpus.len() as u64 * avg_idle;
-        let limit = if span_avg > 4 * avg_cost { span_avg / avg_cost } else { 4 };
-        let mut looked = 0;
-        let mut found = None;
-        let mut left = limit;
-        for cpu in wrapped(&llc.cpus, topo.llc_position[target as usize]) {
-            left -= 1;
-            if left == 0 {
-                break;
-            }
-            looked += 1;
-            if w.allowed(task, cpu) && w.idle_cpu(cpu) {
-                found = Some(cpu);
-                break;
-            }
-        }
-        let cost_ns = w.hw.ns(looked as f64 * w.hw.scan_cycles);
-        charge_scan(w, here, looked);
-        if left > 0 {
-            let state = &mut self.queues[here as usize].domains[level];
-            let change = (cost_ns as i64 - state.avg_scan_cost_ns as i64) / 8;
-            state.avg_scan_cost_ns = state.avg_scan_cost_ns.saturating_add_signed(change);
-        }
-        found
-    }
-
-    /// `select_idle_smt`: an idle thread of the target's core.
-    fn select_idle_smt(
-        &mut self,
-        w: &mut World,
-        task: TaskId,
-        here: Cpu,
-        target: Cpu,
-    ) -> Option<Cpu> {
-        let core = &w.topo.smt[target as usize];
-        let found = core.iter().copied().find(|&c| w.allowed(task, c) && w.idle_cpu(c));
-        charge_scan(w, here, core.len());
-        found
-    }
-
-    /// `__update_idle_core`: a CPU went idle; if its whole core did, the LLC has an idle core.
-    pub(super) fn update_idle_core(&mut self, w: &World, cpu: Cpu) {
-        let core = &w.topo.smt[cpu as usize];
-        let llc = &mut self.llcs[w.topo.llc_of[cpu as usize] as usize];
-        if core.len() > 1 && !llc.has_idle_cores {
-            llc.has_idle_cores = core.iter().all(|&c| c == cpu || w.idle_cpu(c));
-        }
-    }
-}
-
-/// The search costs the CPU on which the wake-up happens.
-fn charge_scan(w: &mut World, here: Cpu, looked: usize) {
-    w.charge(here, looked as f64 * w.hw.scan_cycles);
-}
-
-/// The level of `sd_llc`: the highest domain that shares the last-level cache.
-pub(super) fn llc_level(chain: &[SimDomain]) -> Option<usize> {
-    chain.iter().rposition(|d| d.flags.contains(SdFlags::SHARE_LLC))
-}
-
-/// `for_each_cpu_wrap` over a list, from the place `start` on.
-fn wrapped(cpus: &[Cpu], start: u16) -> impl Iterator<Item = Cpu> {
-    let (before, from) = cpus.split_at(start as usize);
-    from.iter().chain(before).copied()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::watch::Watch;
 use crate::workloads;
 use machine::{CpuSet, Machine, ThreadGroupProperty, ThreadGroups};
 use proptest::prelude::*;
+use sim::Scenario;
 use workload::{Op, Spawn, Spread, Work, Workload};
 
 /// Long enough for everything that ends to have ended.
@@ -118,7 +119,7 @@ fn build(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_is_lost(
@@ -129,9 +130,12 @@ proptest! {
         ),
         pairs in 0u32..4,
         endless in 0usize..5,
+        version in prop::sample::select(workloads::RELEASES.to_vec()),
         seed in any::<u64>(),
     ) {
-        let scenario = workloads::scenario(&machine, build(&machine, &mixes, pairs, endless));
+        let kernel = workloads::release(version);
+        let workload = build(&machine, &mixes, pairs, endless);
+        let scenario = Scenario::new(&machine, &kernel, workload).expect("a scenario");
         let mut watch = Watch::new(machine.cpus.len());
         let result = scenario.run_traced(seed, &mut watch).expect("a run that ends");
         watch.finish(result.end_ns);

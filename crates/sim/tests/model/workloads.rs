@@ -14,6 +14,14 @@ pub fn kernel(big_core: bool) -> Kernel {
         .expect("known mechanisms")
 }
 
+/// A release without switches.
+pub fn release(version: &str) -> Kernel {
+    Kernel::new(version.parse().expect("a release"))
+}
+
+/// Releases on both sides of the changes of the fair class.
+pub const RELEASES: [&str; 8] = ["4.18", "5.5", "5.11", "5.14", "5.19", "6.1", "6.6", "6.12"];
+
 pub fn scenario(machine: &Machine, workload: Workload) -> Scenario {
     Scenario::new(machine, &kernel(true), workload).expect("a scenario that can run")
 }

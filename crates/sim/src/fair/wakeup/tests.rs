@@ -1,8 +1,7 @@
 use super::WakeUp;
 use crate::fair::Fair;
-use crate::hardware::Hardware;
 use crate::scenario::Scenario;
-use crate::topology::{Cpu, Topology};
+use crate::topology::Cpu;
 use crate::world::{CpuState, Doing, MAX_LOOPS, State, Task, TaskId, World};
 use kernel::{Kernel, Version};
 use workload::{ProgramId, Workload};
@@ -34,7 +33,8 @@ fn scenario(core: fn(usize) -> usize) -> Scenario {
 }
 
 /// All CPUs idle, and one task that sleeps.
-fn world<'a>(topo: &'a Topology, hw: &'a Hardware) -> (World<'a>, Fair) {
+fn world(scenario: &Scenario) -> (World<'_>, Fair) {
+    let (topo, hw) = (&scenario.topo, &scenario.hw);
     let task = Task {
         cpu: 0,
         state: State::Sleeping,
@@ -60,7 +60,7 @@ fn world<'a>(topo: &'a Topology, hw: &'a Hardware) -> (World<'a>, Fair) {
         moves: Vec::new(),
         counters: Default::default(),
     };
-    let mut fair = Fair::new(topo);
+    let mut fair = Fair::new(topo, &scenario.kernel);
     fair.task_fork(&mut w, TaskId(0), None);
     (w, fair)
 }
@@ -72,7 +72,7 @@ fn choose(
     setup: impl Fn(&mut World, &mut Fair),
 ) -> (Cpu, f64) {
     let scenario = scenario(core);
-    let (mut w, mut fair) = world(&scenario.topo, &scenario.hw);
+    let (mut w, mut fair) = world(&scenario);
     busy.iter().for_each(|&c| w.cpus[c as usize].nr_running = 1);
     fair.entities[0].recent_used_cpu = 4;
     fair.llcs[scenario.topo.llc_of[0] as usize].has_idle_cores = true;
@@ -117,7 +117,7 @@ fn a_recent_cpu_that_is_not_allowed_is_passed_over() {
 #[test]
 fn wake_wide_needs_many_partners_on_both_sides() {
     let scenario = scenario(interleaved);
-    let (mut w, mut fair) = world(&scenario.topo, &scenario.hw);
+    let (mut w, mut fair) = world(&scenario);
     fair.task_fork(&mut w, TaskId(0), None);
     let wake = WakeUp { cpu: 0, prev: 0, sync: false, waker: Some(TaskId(1)) };
     let mut wide = |waker, wakee| {
@@ -140,3 +140,5 @@ fn an_idle_core_is_found_through_its_first_usable_thread() {
     };
     assert_eq!(choose(adjacent, &[0, 1, 2], bound).0, 5);
 }
+
+mod versions;
