@@ -56,7 +56,7 @@ impl Fair {
         let cpu = w.tasks[task.index()].cpu;
         let inherited = parent.map(|p| &self.entities[p.index()]);
         let mut entity = Entity {
-            weight: inherited.map_or(NICE_0_WEIGHT, |p| p.weight),
+            weight: weight::of_nice(w.tasks[task.index()].nice),
             slice_ns: inherited.map_or(self.tunables.base_slice_ns, |p| p.slice_ns),
             custom_slice: inherited.is_some_and(|p| p.custom_slice),
             recent_used_cpu: cpu,

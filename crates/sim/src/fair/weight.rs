@@ -2,8 +2,6 @@
 
 /// Weight of nice 0 (`NICE_0_LOAD`, scaled down).
 pub(super) const NICE_0_WEIGHT: u64 = 1024;
-/// Weight of a `SCHED_IDLE` task (`WEIGHT_IDLEPRIO`).
-pub(super) const IDLE_WEIGHT: u64 = 3;
 
 /// By nice level from -20 (`sched_prio_to_weight`): each level is a quarter heavier than the next, so that two tasks
 /// one level apart share a CPU 55 to 45.

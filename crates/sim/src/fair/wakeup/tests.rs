@@ -2,7 +2,7 @@ use super::WakeUp;
 use crate::fair::Fair;
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
-use crate::world::{CpuState, Doing, MAX_LOOPS, State, Task, TaskId, World};
+use crate::world::{CpuState, Task, TaskId, World};
 use kernel::{Kernel, Version};
 use workload::{ProgramId, Workload};
 
@@ -35,18 +35,7 @@ fn scenario(core: fn(usize) -> usize) -> Scenario {
 /// All CPUs idle, and one task that sleeps.
 fn world(scenario: &Scenario) -> (World<'_>, Fair) {
     let (topo, hw) = (&scenario.topo, &scenario.hw);
-    let task = Task {
-        cpu: 0,
-        state: State::Sleeping,
-        allowed: topo.online_set,
-        program: ProgramId(0),
-        pc: 0,
-        doing: Doing::Nothing,
-        loops: [0; MAX_LOOPS],
-        parent: None,
-        children: 0,
-        fetch: 0.0,
-    };
+    let task = Task::new(ProgramId(0), 0, topo.online_set);
     let mut w = World {
         now_ns: 1_000_000,
         tick_period_ns: 4_000_000,
