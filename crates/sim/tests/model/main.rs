@@ -4,6 +4,7 @@ mod classes;
 mod closed_forms;
 mod conservation;
 mod determinism;
+mod fairness;
 mod knobs;
 mod machines;
 mod watch;

@@ -11,6 +11,10 @@ pub struct Seen {
     pub allowed: CpuSet,
     pub exited: bool,
     pub ran_ns: u64,
+    /// Times it was put on a CPU, and how long it waited for that in all.
+    pub switches: u32,
+    pub waited_ns: u64,
+    ready_ns: Option<u64>,
     cpu: Option<Cpu>,
     since_ns: Option<u64>,
 }
@@ -52,7 +56,17 @@ impl Trace for Watch {
         self.time(at_ns);
         assert_eq!(task.index(), self.tasks.len());
         let program = program.to_string();
-        let seen = Seen { program, allowed, exited: false, ran_ns: 0, cpu: None, since_ns: None };
+        let seen = Seen {
+            program,
+            allowed,
+            exited: false,
+            ran_ns: 0,
+            switches: 0,
+            waited_ns: 0,
+            ready_ns: None,
+            cpu: None,
+            since_ns: None,
+        };
         self.tasks.push(seen);
     }
 
@@ -77,12 +91,15 @@ impl Trace for Watch {
         if let Some(task) = previous {
             let seen = &mut self.tasks[task.index()];
             seen.ran_ns += seen.since_ns.take().map_or(0, |since| at_ns - since);
+            seen.ready_ns = Some(at_ns);
         }
         self.running[cpu as usize] = next;
         let Some(task) = next else { return };
         let seen = &mut self.tasks[task.index()];
         let (exited, allowed) = (seen.exited, seen.allowed.contains(cpu as usize));
         let elsewhere = seen.since_ns.replace(at_ns).is_some();
+        seen.switches += 1;
+        seen.waited_ns += seen.ready_ns.take().map_or(0, |since| at_ns - since);
         let belongs = *seen.cpu.get_or_insert(cpu) == cpu;
         self.check(!exited, at_ns, || format!("{task:?} runs after its exit"));
         self.check(allowed, at_ns, || format!("{task:?} may not run on CPU {cpu}"));
@@ -92,6 +109,7 @@ impl Trace for Watch {
 
     fn wakeup(&mut self, at_ns: u64, task: TaskId, _by: Cpu, target: Cpu) {
         self.time(at_ns);
+        self.tasks[task.index()].ready_ns = Some(at_ns);
         let awake = self.tasks[task.index()].since_ns.is_some();
         self.check(!awake, at_ns, || format!("{task:?} is woken while it runs"));
         let belongs = self.tasks[task.index()].cpu.is_none_or(|c| c == target);
