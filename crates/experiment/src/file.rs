@@ -217,6 +217,26 @@ mod tests {
         }
     }
 
+    /// Every benchmark's table in the documentation is read, and is written as it was read.
+    #[test]
+    fn documented_workloads_are_good() {
+        let doc = include_str!("../../../docs/workloads.md");
+        let tables: Vec<&str> =
+            doc.split("```toml\n").skip(1).filter_map(|s| s.split("```").next()).collect();
+        let head = GOOD.split("[[workload]]").next().unwrap();
+        let mut names = Vec::new();
+        for table in tables {
+            let entry = "[[workload]]\nname = \"w\"\ntitle = \"w\"\nruns = 1\n";
+            let text = format!("{head}{entry}{table}");
+            let file = ExperimentFile::parse(&text, "x.toml").unwrap();
+            let again = toml::to_string(&file).unwrap();
+            assert_eq!(ExperimentFile::parse(&again, "x.toml").unwrap(), file);
+            let name = table.trim_start_matches("[workload.").split(']').next().unwrap();
+            names.push(name.to_string());
+        }
+        assert_eq!(names, workload::Benchmark::NAMES);
+    }
+
     #[test]
     fn lines_are_counted_from_one() {
         let error = ExperimentFile::parse("name = 3\n", "x.toml").unwrap_err().to_string();

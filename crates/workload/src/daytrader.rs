@@ -21,7 +21,7 @@ use tasks::Jvm;
 const NAME: &str = "daytrader";
 /// The throughput's name.
 pub const REQUESTS_PER_S: &str = "requests_per_s";
-/// Spread of users' think times: standard deviation of the logarithm is that of an exponential's order. Assumed.
+/// How think times vary. Assumed.
 const THINK: Spread = Spread::Exponential;
 
 /// Builds the workload.

@@ -3,7 +3,7 @@ use crate::fair::Fair;
 use crate::hardware::Hardware;
 use crate::scenario::Scenario;
 use crate::topology::{Cpu, Topology};
-use crate::world::{CpuState, Doing, MAX_LOOPS, State, Task, TaskId, World};
+use crate::world::{CpuState, Task, TaskId, World};
 use kernel::{Kernel, Version};
 use workload::{ProgramId, Workload};
 
@@ -49,7 +49,7 @@ fn world<'a>(topo: &'a Topology, hw: &'a Hardware) -> (World<'a>, Fair) {
         moves: Vec::new(),
         counters: Default::default(),
     };
-    let mut fair = Fair::new(topo);
+    let mut fair = Fair::new(topo, &Kernel::new(Version::new(4, 18)));
     fair.task_fork(&mut w, TaskId(0), None);
     (w, fair)
 }
