@@ -1,12 +1,15 @@
 //! The experiment file: machine, variants, workloads, runs. TOML; every field is checked, unknown ones are errors.
 
+mod entry;
+
+pub use entry::WorkloadEntry;
+
 use crate::ExperimentError;
 use kernel::Version;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 use workload::background::Background;
-use workload::{ebizzy, sched_pipe};
 
 /// Most runs of one workload under one variant.
 pub const MAX_RUNS: u32 = 100_000;
@@ -62,26 +65,6 @@ pub struct VariantEntry {
     pub smt: Option<u32>,
     /// A seed of its own. Variants without one run under the same seeds, pair by pair.
     pub seed: Option<u64>,
-}
-
-/// One workload: exactly one of the programs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WorkloadEntry {
-    /// Short name.
-    pub name: String,
-    /// One line for people.
-    pub title: String,
-    /// Runs under each variant.
-    pub runs: u32,
-    /// Variants it runs under; all where absent.
-    pub variants: Option<Vec<String>>,
-    /// Bins of a histogram to show.
-    pub histogram: Option<HistogramEntry>,
-    /// ebizzy.
-    pub ebizzy: Option<ebizzy::Params>,
-    /// perf bench sched pipe.
-    pub sched_pipe: Option<sched_pipe::Params>,
 }
 
 /// Bins of equal width.
@@ -148,14 +131,6 @@ impl ExperimentFile {
             let field = |name: &str| format!("workload `{}`: {name}", w.name);
             if w.runs == 0 || w.runs > MAX_RUNS {
                 return refuse(field("runs"), w.runs.to_string(), "1 to 100000");
-            }
-            let programs = usize::from(w.ebizzy.is_some()) + usize::from(w.sched_pipe.is_some());
-            if programs != 1 {
-                return refuse(
-                    field("program"),
-                    format!("{programs} of them"),
-                    "exactly one of `ebizzy`, `sched_pipe`",
-                );
             }
             let unknown = w.variants.iter().flatten().find(|v| !variants.contains(&v.as_str()));
             if let Some(unknown) = unknown {
@@ -240,6 +215,26 @@ mod tests {
             assert!(message.starts_with("x.toml: "), "{message}");
             assert!(message.contains(expected), "{message}");
         }
+    }
+
+    /// Every benchmark's table in the documentation is read, and is written as it was read.
+    #[test]
+    fn documented_workloads_are_good() {
+        let doc = include_str!("../../../docs/workloads.md");
+        let tables: Vec<&str> =
+            doc.split("```toml\n").skip(1).filter_map(|s| s.split("```").next()).collect();
+        let head = GOOD.split("[[workload]]").next().unwrap();
+        let mut names = Vec::new();
+        for table in tables {
+            let entry = "[[workload]]\nname = \"w\"\ntitle = \"w\"\nruns = 1\n";
+            let text = format!("{head}{entry}{table}");
+            let file = ExperimentFile::parse(&text, "x.toml").unwrap();
+            let again = toml::to_string(&file).unwrap();
+            assert_eq!(ExperimentFile::parse(&again, "x.toml").unwrap(), file);
+            let name = table.trim_start_matches("[workload.").split(']').next().unwrap();
+            names.push(name.to_string());
+        }
+        assert_eq!(names, workload::Benchmark::NAMES);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use kernel::Kernel;
 use machine::Machine;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use workload::{Workload, background, ebizzy, sched_pipe};
+use workload::{Workload, background};
 
 /// An experiment with its machine and kernels.
 #[derive(Debug)]
@@ -158,26 +158,13 @@ impl Plan {
 
     /// The workload of `entry` with the background, at the costs of `machine`.
     fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Workload, String> {
-        let constant = |name: &str| machine.constants.value(name).map_err(|e| e.to_string());
-        let mut workload = match (&entry.ebizzy, &entry.sched_pipe) {
-            (Some(params), _) => ebizzy::build(
-                params,
-                &ebizzy::Costs {
-                    record_cycles: constant("ebizzy_record_cycles")?,
-                    copy_bytes_per_cycle: constant("copy_bytes_per_cycle")?,
-                    first_touch_cycles_per_byte: constant("first_touch_cycles_per_byte")?,
-                },
-            ),
-            (None, Some(params)) => sched_pipe::build(
-                params,
-                &sched_pipe::Costs { user_cycles: constant("pipe_user_cycles")? },
-            ),
-            (None, None) => return Err("no program".to_string()),
+        let mut workload = entry.benchmark.build(&machine.constants).map_err(|e| e.to_string())?;
+        if entry.background.unwrap_or(true) {
+            let clock_khz = machine.constants.value("nominal_khz").map_err(|e| e.to_string())?;
+            let background = &self.file.background;
+            background::add(&mut workload, background, machine.online, clock_khz / 1e3)
+                .map_err(|e| e.to_string())?;
         }
-        .map_err(|e| e.to_string())?;
-        let cycles_per_us = constant("nominal_khz")? / 1e3;
-        background::add(&mut workload, &self.file.background, machine.online, cycles_per_us)
-            .map_err(|e| e.to_string())?;
         Ok(workload)
     }
 

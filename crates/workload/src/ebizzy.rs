@@ -8,6 +8,7 @@
 use crate::program::{Metric, Op, Program, Reading, Spread, Work, Workload};
 use crate::{WorkloadError, launch};
 use machine::CpuSet;
+use machine::constants::{Constants, MissingConstant};
 use serde::{Deserialize, Serialize};
 use stats::Better;
 
@@ -36,6 +37,17 @@ pub struct Costs {
     pub copy_bytes_per_cycle: f64,
     /// Cycles to write one byte of a fresh chunk, page faults included.
     pub first_touch_cycles_per_byte: f64,
+}
+
+impl Costs {
+    /// From the constants of a machine.
+    pub fn of(constants: &Constants) -> Result<Costs, MissingConstant> {
+        Ok(Costs {
+            record_cycles: constants.value("ebizzy_record_cycles")?,
+            copy_bytes_per_cycle: constants.value("copy_bytes_per_cycle")?,
+            first_touch_cycles_per_byte: constants.value("first_touch_cycles_per_byte")?,
+        })
+    }
 }
 
 /// The metric's name.

@@ -4,11 +4,19 @@
 //! start, users on other machines, and the metrics that come out. An engine runs it; nothing here knows about scheduling.
 
 pub mod background;
+pub mod benchmarks;
+mod check;
+pub mod daytrader;
 pub mod ebizzy;
+pub mod hackbench;
 pub mod launch;
+pub mod netperf;
 pub mod program;
+pub mod schbench;
 pub mod sched_pipe;
+mod window;
 
+pub use benchmarks::{Benchmark, BuildError};
 pub use program::{
     BarrierId, Capacity, Clients, CondId, CounterId, FlagId, Histogram, HistogramId, LockId,
     MarkId, Metric, Missed, Op, Program, ProgramId, Queue, QueueId, QueueKind, Reading, Since,

@@ -6,6 +6,7 @@
 use crate::program::{Metric, Op, Program, Reading, Work, Workload};
 use crate::{WorkloadError, launch};
 use machine::CpuSet;
+use machine::constants::{Constants, MissingConstant};
 use serde::{Deserialize, Serialize};
 use stats::Better;
 
@@ -26,6 +27,13 @@ pub struct Params {
 pub struct Costs {
     /// Cycles in user space between two system calls.
     pub user_cycles: f64,
+}
+
+impl Costs {
+    /// From the constants of a machine.
+    pub fn of(constants: &Constants) -> Result<Costs, MissingConstant> {
+        Ok(Costs { user_cycles: constants.value("pipe_user_cycles")? })
+    }
 }
 
 /// The metric's name.

@@ -43,13 +43,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         self.locks[id.index()].holder
     }
 
-    /// `futex(FUTEX_WAKE)`.
-    fn futex_wake(&mut self, cpu: Cpu, task: TaskId, sleeper: TaskId) {
-        self.w.charge(cpu, self.w.hw.syscall_cycles);
-        self.wake(sleeper, cpu, Some(task), false);
-    }
-
-    /// The effect of taking a mutex; the step before comes back with its own result.
+    /// Takes a mutex, or sleeps until someone lets go.
     pub(super) fn lock(&mut self, cpu: Cpu, task: TaskId, id: LockId) -> Step {
         let lock = &mut self.locks[id.index()];
         if lock.holder.is_some() {
@@ -85,7 +79,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         lock.holder = None;
         self.trace.unlocked(self.w.now_ns, task, id);
         if let Some(next) = self.locks[id.index()].waiters.pop(&mut self.w.tasks) {
-            self.futex_wake(cpu, task, next);
+            self.w.charge(cpu, self.w.hw.syscall_cycles);
+            self.wake(next, cpu, Some(task), false);
         }
         true
     }
@@ -108,9 +103,12 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// Wakes one, or all, of those who wait for `cond`.
     pub(super) fn signal(&mut self, cpu: Cpu, task: TaskId, cond: CondId, all: bool) -> Step {
+        if !self.conds[cond.index()].is_empty() {
+            self.w.charge(cpu, self.w.hw.syscall_cycles);
+        }
         while let Some(next) = self.conds[cond.index()].pop(&mut self.w.tasks) {
             self.w.tasks[next.index()].signalled = true;
-            self.futex_wake(cpu, task, next);
+            self.wake(next, cpu, Some(task), false);
             if !all {
                 break;
             }
@@ -132,9 +130,12 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             return self.block(task, State::AtBarrier(id));
         }
         self.barriers[id.index()].come = 0;
+        if !self.barriers[id.index()].waiters.is_empty() {
+            self.w.charge(cpu, self.w.hw.syscall_cycles);
+        }
         while let Some(next) = self.barriers[id.index()].waiters.pop(&mut self.w.tasks) {
             self.w.tasks[next.index()].signalled = true;
-            self.futex_wake(cpu, task, next);
+            self.wake(next, cpu, Some(task), false);
         }
         self.next_op(task)
     }

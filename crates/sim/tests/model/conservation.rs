@@ -6,10 +6,12 @@ use crate::workloads;
 use machine::{CpuSet, Machine, ThreadGroupProperty, ThreadGroups};
 use proptest::prelude::*;
 use sim::Scenario;
-use workload::{Op, Spawn, Spread, Work, Workload};
+use workload::{
+    Capacity, LockId, Missed, Op, Queue, QueueId, QueueKind, Spawn, Spread, Work, Workload,
+};
 
 /// Long enough for everything that ends to have ended.
-const END_NS: u64 = 400_000_000;
+const END_NS: u64 = 800_000_000;
 
 /// SMT cores; those of eight threads may consist of two small cores.
 fn any_machine() -> impl Strategy<Value = Machine> {
@@ -30,7 +32,7 @@ fn any_machine() -> impl Strategy<Value = Machine> {
 }
 
 /// The even and the odd threads of `core`.
-fn interleaved(core: u32) -> ThreadGroups {
+pub fn interleaved(core: u32) -> ThreadGroups {
     let group = |odd: usize| (0..4).map(|i| core as usize * 8 + 2 * i + odd).collect();
     ThreadGroups { property: ThreadGroupProperty::L1, core, groups: vec![group(0), group(1)] }
 }
@@ -43,6 +45,14 @@ enum Part {
     Bind(Vec<usize>),
     Exec,
     ForkAndWait,
+    /// Work under one of the shared mutexes.
+    Locked(u32, bool),
+    Yield,
+    Nice(i8),
+    Slice(u64),
+    Timer(u32),
+    /// A message into the shared bounded queue and one out of it.
+    Exchange,
 }
 
 fn any_part() -> impl Strategy<Value = Part> {
@@ -52,6 +62,12 @@ fn any_part() -> impl Strategy<Value = Part> {
         2 => prop::collection::vec(0usize..64, 1..4).prop_map(Part::Bind),
         1 => Just(Part::Exec),
         1 => Just(Part::ForkAndWait),
+        2 => (1u32..2_000_000, any::<bool>()).prop_map(|(c, l)| Part::Locked(c, l)),
+        1 => Just(Part::Yield),
+        1 => (-10i8..3).prop_map(Part::Nice),
+        1 => (100_000u64..100_000_000).prop_map(Part::Slice),
+        1 => (10_000u32..3_000_000).prop_map(Part::Timer),
+        2 => Just(Part::Exchange),
     ]
 }
 
@@ -63,8 +79,30 @@ fn spawn(program: workload::ProgramId, affinity: Option<CpuSet>) -> Spawn {
     Spawn { affinity, within_ns: 5_000_000, ..Spawn::new(program) }
 }
 
+/// What all mixed programs share.
+struct Shared {
+    locks: [LockId; 2],
+    queue: QueueId,
+}
+
+impl Shared {
+    fn new(w: &mut Workload, kind: QueueKind, messages: u32, wake_writers_at: u32) -> Shared {
+        // A task's own message is always in it or read by another, so nobody waits for ever.
+        let capacity = Some(Capacity { messages, wake_writers_at: wake_writers_at.min(messages) });
+        let queue = w.queue(Queue { kind, capacity, lines: 3 });
+        Shared { locks: [w.lock(), w.lock()], queue }
+    }
+}
+
 /// `parts` twice over.
-fn mixed(w: &mut Workload, machine: &Machine, parts: &[Part], affinity: Option<CpuSet>) {
+fn mixed(
+    w: &mut Workload,
+    machine: &Machine,
+    parts: &[Part],
+    affinity: Option<CpuSet>,
+    shared: &Shared,
+) {
+    let timer = w.timer();
     let work = |cycles: u32| Work { cycles: f64::from(cycles), spread: Spread::LogNormal(0.5) };
     let child = w.program("child", vec![Op::Compute(work(1_000_000)), Op::Exec]);
     let mut ops = Vec::new();
@@ -76,6 +114,19 @@ fn mixed(w: &mut Workload, machine: &Machine, parts: &[Part], affinity: Option<C
             }
             Part::Bind(cpus) => ops.push(Op::SetAffinity(set(machine, cpus))),
             Part::Exec => ops.push(Op::Exec),
+            Part::Locked(cycles, other) => {
+                let lock = shared.locks[usize::from(*other)];
+                ops.extend([Op::Lock(lock), Op::Compute(work(*cycles)), Op::Unlock(lock)]);
+            }
+            Part::Yield => ops.push(Op::Yield),
+            Part::Nice(nice) => ops.push(Op::SetNice(*nice)),
+            Part::Slice(ns) => ops.push(Op::SetSlice(*ns)),
+            Part::Timer(ns) => ops.push(Op::TimerWait {
+                timer,
+                period_ns: u64::from(*ns),
+                missed: Missed::CatchUp,
+            }),
+            Part::Exchange => ops.extend([Op::Send(shared.queue), Op::Receive(shared.queue)]),
             Part::ForkAndWait => ops.extend([Op::Fork(child), Op::Fork(child), Op::WaitChildren]),
         }
     }
@@ -103,10 +154,12 @@ fn build(
     mixes: &[(Vec<Part>, Option<Vec<usize>>)],
     pairs: u32,
     endless: usize,
+    (kind, messages, wake_writers_at): (QueueKind, u32, u32),
 ) -> Workload {
     let mut w = Workload::default();
+    let shared = Shared::new(&mut w, kind, messages, wake_writers_at);
     for (parts, affinity) in mixes {
-        mixed(&mut w, machine, parts, affinity.as_ref().map(|a| set(machine, a)));
+        mixed(&mut w, machine, parts, affinity.as_ref().map(|a| set(machine, a)), &shared);
     }
     (0..pairs).for_each(|i| ping_pong(&mut w, 50 + 100 * i));
     let nap = Op::Sleep { mean_ns: 200_000.0, spread: Spread::Exponential };
@@ -130,11 +183,16 @@ proptest! {
         ),
         pairs in 0u32..4,
         endless in 0usize..5,
+        queue in (
+            prop::sample::select(vec![QueueKind::Pipe, QueueKind::Socket, QueueKind::Loopback, QueueKind::Futex]),
+            1u32..6,
+            1u32..6,
+        ),
         version in prop::sample::select(workloads::RELEASES.to_vec()),
         seed in any::<u64>(),
     ) {
         let kernel = workloads::release(version);
-        let workload = build(&machine, &mixes, pairs, endless);
+        let workload = build(&machine, &mixes, pairs, endless, queue);
         let scenario = Scenario::new(&machine, &kernel, workload).expect("a scenario");
         let mut watch = Watch::new(machine.cpus.len());
         let result = scenario.run_traced(seed, &mut watch).expect("a run that ends");
@@ -144,6 +202,8 @@ proptest! {
             let ends = task.program != "daemon" && task.program != "stop";
             prop_assert_eq!(task.exited, ends, "{}", &task.program);
         }
+        prop_assert_eq!(watch.sent, watch.received);
+        prop_assert!(watch.fullest.get(&QueueId(0)).is_none_or(|&n| n <= queue.1 as usize));
         let c = &result.counters;
         let ran_ns: u64 = c.run_ns_by_busy.iter().sum();
         prop_assert_eq!(ran_ns, watch.tasks.iter().map(|t| t.ran_ns).sum::<u64>());

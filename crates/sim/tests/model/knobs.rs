@@ -1,7 +1,8 @@
 //! Every constant of a machine changes a result; one that does not is either useless or not wired up.
 
 use crate::machines;
-use crate::workloads::{bound_pair, ebizzy, kernel, pipe, with_background};
+use crate::sync::locked_pair;
+use crate::workloads::{bound_pair, ebizzy, hackbench, kernel, netperf, pipe, with_background};
 use machine::Machine;
 use sim::Scenario;
 use workload::Workload;
@@ -21,6 +22,9 @@ fn metrics(machine: &Machine) -> Vec<f64> {
         pipe(machine, 2_000, None),
         pipe(machine, 2_000, Some("0-7")),
         bound_pair(0, 8, 2_000),
+        hackbench(machine, 1, 4, 20, false),
+        netperf(machine, 2, None),
+        locked_pair(machine),
     ];
     let run = |w: Workload| {
         let w = with_background(machine, w);

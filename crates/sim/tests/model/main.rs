@@ -1,11 +1,15 @@
 //! The simulator as a whole: conservation on random machines, closed forms, determinism, knobs, other classes.
 
+mod benchmarks;
 mod classes;
+mod clients;
 mod closed_forms;
 mod conservation;
 mod determinism;
 mod fairness;
 mod knobs;
 mod machines;
+mod queues;
+mod sync;
 mod watch;
 mod workloads;

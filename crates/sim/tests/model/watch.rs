@@ -4,6 +4,8 @@ use machine::CpuSet;
 use sim::Trace;
 use sim::topology::Cpu;
 use sim::world::TaskId;
+use std::collections::{BTreeMap, VecDeque};
+use workload::{LockId, QueueId};
 
 /// What is known of one task.
 pub struct Seen {
@@ -23,13 +25,29 @@ pub struct Seen {
 pub struct Watch {
     pub tasks: Vec<Seen>,
     pub wrong: Vec<String>,
+    pub sent: u64,
+    pub received: u64,
+    /// By queue: when the messages in it were written.
+    queued: BTreeMap<QueueId, VecDeque<u64>>,
+    pub fullest: BTreeMap<QueueId, usize>,
+    holders: BTreeMap<LockId, TaskId>,
     running: Vec<Option<TaskId>>,
     last_ns: u64,
 }
 
 impl Watch {
     pub fn new(nr_cpus: usize) -> Watch {
-        Watch { tasks: Vec::new(), wrong: Vec::new(), running: vec![None; nr_cpus], last_ns: 0 }
+        Watch {
+            tasks: Vec::new(),
+            wrong: Vec::new(),
+            sent: 0,
+            received: 0,
+            queued: BTreeMap::new(),
+            fullest: BTreeMap::new(),
+            holders: BTreeMap::new(),
+            running: vec![None; nr_cpus],
+            last_ns: 0,
+        }
     }
 
     fn check(&mut self, holds: bool, at_ns: u64, what: impl FnOnce() -> String) {
@@ -41,6 +59,11 @@ impl Watch {
     fn time(&mut self, at_ns: u64) {
         self.check(at_ns >= self.last_ns, at_ns, || "time went back".to_string());
         self.last_ns = at_ns;
+    }
+
+    fn runs(&mut self, at_ns: u64, task: Option<TaskId>) {
+        let runs = task.is_none_or(|t| self.running.contains(&Some(t)));
+        self.check(runs, at_ns, || format!("{task:?} acts while it does not run"));
     }
 
     /// Counts what still runs at the end.
@@ -114,6 +137,43 @@ impl Trace for Watch {
         self.check(!awake, at_ns, || format!("{task:?} is woken while it runs"));
         let belongs = self.tasks[task.index()].cpu.is_none_or(|c| c == target);
         self.check(belongs, at_ns, || format!("{task:?} wakes on CPU {target} without a move"));
+    }
+
+    fn sent(&mut self, at_ns: u64, task: Option<TaskId>, queue: QueueId, queued: usize) {
+        self.time(at_ns);
+        self.runs(at_ns, task);
+        self.sent += 1;
+        let messages = self.queued.entry(queue).or_default();
+        messages.push_back(at_ns);
+        let same = messages.len() == queued;
+        let fullest = self.fullest.entry(queue).or_default();
+        *fullest = queued.max(*fullest);
+        self.check(same, at_ns, || format!("{queue:?} counts {queued} messages"));
+    }
+
+    fn received(&mut self, at_ns: u64, task: TaskId, queue: QueueId, written_ns: u64) {
+        self.time(at_ns);
+        self.runs(at_ns, Some(task));
+        self.received += 1;
+        let first = self.queued.entry(queue).or_default().pop_front();
+        self.check(first == Some(written_ns), at_ns, || {
+            format!("{task:?} reads of {written_ns} ns from {queue:?}, first is {first:?}")
+        });
+    }
+
+    fn locked(&mut self, at_ns: u64, task: TaskId, lock: LockId) {
+        self.time(at_ns);
+        self.runs(at_ns, Some(task));
+        let holder = self.holders.insert(lock, task);
+        self.check(holder.is_none(), at_ns, || format!("{task:?} takes {lock:?} of {holder:?}"));
+    }
+
+    fn unlocked(&mut self, at_ns: u64, task: TaskId, lock: LockId) {
+        self.time(at_ns);
+        let holder = self.holders.remove(&lock);
+        self.check(holder == Some(task), at_ns, || {
+            format!("{task:?} lets go of {lock:?} of {holder:?}")
+        });
     }
 
     fn migrate(&mut self, at_ns: u64, task: TaskId, from: Cpu, to: Cpu) {

@@ -4,7 +4,9 @@ use kernel::{Kernel, Version};
 use machine::{CpuSet, Machine};
 use sim::Scenario;
 use workload::background::{self, Background};
-use workload::{Better, Metric, Op, Reading, Spawn, Workload, ebizzy, sched_pipe};
+use workload::{
+    Benchmark, Better, Metric, Op, Reading, Spawn, Workload, ebizzy, hackbench, netperf, sched_pipe,
+};
 
 /// Linux 4.18, with both of the big-core study's mechanisms if `big_core`.
 pub fn kernel(big_core: bool) -> Kernel {
@@ -39,11 +41,7 @@ pub fn ebizzy(machine: &Machine, threads: u16, seconds: f64, cpus: Option<&str>)
         chunks: 10,
         cpus: cpus.map(|c| c.parse().expect("a CPU list")),
     };
-    let costs = ebizzy::Costs {
-        record_cycles: constant(machine, "ebizzy_record_cycles"),
-        copy_bytes_per_cycle: constant(machine, "copy_bytes_per_cycle"),
-        first_touch_cycles_per_byte: constant(machine, "first_touch_cycles_per_byte"),
-    };
+    let costs = ebizzy::Costs::of(&machine.constants).expect("costs");
     ebizzy::build(&params, &costs).expect("possible parameters")
 }
 
@@ -54,8 +52,38 @@ pub fn pipe(machine: &Machine, loops: u32, cpus: Option<&str>) -> Workload {
         loops_run: loops,
         cpus: cpus.map(|c| c.parse().expect("a CPU list")),
     };
-    let costs = sched_pipe::Costs { user_cycles: constant(machine, "pipe_user_cycles") };
+    let costs = sched_pipe::Costs::of(&machine.constants).expect("costs");
     sched_pipe::build(&params, &costs).expect("possible parameters")
+}
+
+/// A benchmark with the costs of a machine.
+pub fn benchmark(machine: &Machine, benchmark: Benchmark) -> Workload {
+    benchmark.build(&machine.constants).expect("possible parameters")
+}
+
+/// hackbench with pipes or sockets, everywhere.
+pub fn hackbench(machine: &Machine, groups: u16, fds: u16, loops: u32, pipe: bool) -> Workload {
+    let params = hackbench::Params { groups, loops, fds, datasize: 100, pipe, cpus: None };
+    benchmark(machine, Benchmark::Hackbench(params))
+}
+
+/// So many pairs of netperf on `cpus`, or everywhere.
+pub fn netperf(machine: &Machine, pairs: u16, cpus: Option<&str>) -> Workload {
+    let cpus = cpus.map(|c| c.parse().expect("a CPU list"));
+    let params = netperf::Params { pairs, warmup_s: 0.01, seconds: 0.2, cpus };
+    benchmark(machine, Benchmark::Netperf(params))
+}
+
+/// Tasks that run `ops`, each its own program, asleep until time 0, on a workload that has been prepared.
+pub fn tasks(w: &mut Workload, name: &str, number: usize, ops: &[Op], affinity: Option<CpuSet>) {
+    let program = w.program(name, ops.to_vec());
+    w.spawns.extend((0..number).map(|_| Spawn { affinity, ..Spawn::new(program) }));
+}
+
+/// Stops the run at `at_ns`.
+pub fn stop_at(w: &mut Workload, at_ns: u64) {
+    let stop = w.program("stop", vec![Op::Stop]);
+    w.spawns.push(Spawn { first_wake_ns: at_ns, ..Spawn::new(stop) });
 }
 
 /// `workload` on a server that is otherwise idle but not silent.

@@ -1,0 +1,89 @@
+//! One workload of an experiment file: exactly one of the built-in benchmarks, by its name.
+
+use super::HistogramEntry;
+use serde::{Deserialize, Serialize};
+use workload::Benchmark;
+use workload::{daytrader, ebizzy, hackbench, netperf, schbench, sched_pipe};
+
+/// One workload: exactly one of the benchmarks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Fields", into = "Fields")]
+pub struct WorkloadEntry {
+    /// Short name.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Runs under each variant.
+    pub runs: u32,
+    /// Variants it runs under; all where absent.
+    pub variants: Option<Vec<String>>,
+    /// Whether the experiment's background runs beside it; it does where absent.
+    pub background: Option<bool>,
+    /// Bins of a histogram to show.
+    pub histogram: Option<HistogramEntry>,
+    /// What runs.
+    pub benchmark: Benchmark,
+}
+
+macro_rules! fields {
+    ($($module:ident $variant:ident),+ $(,)?) => {
+        /// An entry as it stands in the file.
+        #[derive(Clone, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Fields {
+            name: String,
+            title: String,
+            runs: u32,
+            variants: Option<Vec<String>>,
+            background: Option<bool>,
+            histogram: Option<HistogramEntry>,
+            $($module: Option<$module::Params>,)+
+        }
+
+        impl TryFrom<Fields> for WorkloadEntry {
+            type Error = String;
+
+            fn try_from(f: Fields) -> Result<WorkloadEntry, String> {
+                let mut given: Vec<Benchmark> =
+                    [$(f.$module.map(Benchmark::$variant)),+].into_iter().flatten().collect();
+                let found = given.len();
+                match given.pop() {
+                    Some(benchmark) if found == 1 => Ok(WorkloadEntry {
+                        name: f.name,
+                        title: f.title,
+                        runs: f.runs,
+                        variants: f.variants,
+                        background: f.background,
+                        histogram: f.histogram,
+                        benchmark,
+                    }),
+                    _ => Err(format!(
+                        "workload `{}`: program: found {found} of them, expected exactly one of `{}`",
+                        f.name,
+                        Benchmark::NAMES.join("`, `")
+                    )),
+                }
+            }
+        }
+
+        impl From<WorkloadEntry> for Fields {
+            fn from(e: WorkloadEntry) -> Fields {
+                let mut fields = Fields {
+                    name: e.name,
+                    title: e.title,
+                    runs: e.runs,
+                    variants: e.variants,
+                    background: e.background,
+                    histogram: e.histogram,
+                    $($module: None,)+
+                };
+                match e.benchmark {
+                    $(Benchmark::$variant(params) => fields.$module = Some(params),)+
+                }
+                fields
+            }
+        }
+    };
+}
+
+workload::for_each_benchmark!(fields);
