@@ -10,8 +10,8 @@ pub mod program;
 pub mod sched_pipe;
 
 pub use program::{
-    CounterId, FlagId, MarkId, Metric, Op, PipeId, Program, ProgramId, Reading, Spawn, Spread,
-    Work, Workload,
+    CounterId, FlagId, LineId, MarkId, MemoryUse, Metric, Op, PipeId, Program, ProgramId, Reading,
+    Spawn, Spread, Work, Workload,
 };
 pub use stats::Better;
 

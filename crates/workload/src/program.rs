@@ -18,6 +18,24 @@ pub struct CounterId(pub u16);
 /// A point in time that a metric reads, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MarkId(pub u16);
+/// A cache line that several tasks use, by index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineId(pub u16);
+
+/// How a task's computation uses memory. The working set is the task's own; touches are spread over it evenly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemoryUse {
+    /// Bytes that it comes back to.
+    pub working_set_bytes: f64,
+    /// Lines of the working set touched in 1000 core cycles. A touch that hits the L1 costs nothing beyond the
+    /// core cycles.
+    pub touches_per_kcycle: f64,
+    /// Misses in flight at a time (memory-level parallelism), 1 or more: each costs its latency divided by this.
+    pub overlap: f64,
+    /// Bytes read or written once, in 1000 core cycles. They come from memory whatever the caches hold; prefetch
+    /// hides their latency, so only bandwidth limits them.
+    pub stream_bytes_per_kcycle: f64,
+}
 
 /// How a quantity varies from one time to the next.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,6 +107,21 @@ pub enum Op {
         to: u16,
         /// Runs of the body in all.
         times: u32,
+    },
+    /// From here on the task's `Compute` and `WorkWhileSet` steps use memory like this. A use that differs from the
+    /// one before starts a working set that no cache holds, in memory of the node where the task runs.
+    Memory(MemoryUse),
+    /// Accesses a shared line `rounds` times, `cycles` of core work a round. While another task in such a step on
+    /// the same line runs on another CPU, and one of the two writes, the line moves between them.
+    Contend {
+        /// The line.
+        line: LineId,
+        /// Accesses.
+        rounds: f64,
+        /// Core cycles of a round that has the line in its L1; more than 0.
+        cycles: f64,
+        /// Whether the task writes the line.
+        write: bool,
     },
     /// Notes the time.
     Mark(MarkId),
@@ -165,6 +198,8 @@ pub struct Workload {
     pub flags: u16,
     /// Number of counters.
     pub counters: u16,
+    /// Number of shared lines.
+    pub lines: u16,
     /// Number of marks.
     pub marks: u16,
     /// Tasks at the start.
@@ -196,6 +231,12 @@ impl Workload {
     pub fn counter(&mut self) -> CounterId {
         self.counters += 1;
         CounterId(self.counters - 1)
+    }
+
+    /// Adds a shared line.
+    pub fn line(&mut self) -> LineId {
+        self.lines += 1;
+        LineId(self.lines - 1)
     }
 
     /// Adds a mark.

@@ -1,8 +1,12 @@
 //! The event loop: time, CPUs and tasks; every scheduling decision is the class's.
 
+mod bandwidth;
 mod cpu;
+mod lines;
+mod pace;
 mod steps;
 mod tasks;
+mod working_sets;
 
 use crate::SimError;
 use crate::class::Class;
@@ -12,7 +16,11 @@ use crate::scenario::Scenario;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{CpuState, Phase, Request, TaskId, World};
+use bandwidth::NodeLoad;
+use lines::LineUser;
 use machine::IdleState;
+use pace::Pace;
+use working_sets::WorkingSets;
 use workload::Op;
 
 /// One run.
@@ -37,6 +45,15 @@ pub(crate) struct Sim<'a, C, T> {
     /// The CPU whose event is being handled: where requests come from.
     here: Cpu,
     stopped: bool,
+    /// Whether any program uses memory or contends; without, nothing below is looked at.
+    paced: bool,
+    /// By CPU.
+    paces: Vec<Pace>,
+    working_sets: WorkingSets,
+    /// By node.
+    nodes: Vec<NodeLoad>,
+    /// By line: who uses it now.
+    lines: Vec<Vec<LineUser>>,
 }
 
 impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
@@ -81,6 +98,16 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             sleepers: vec![Vec::with_capacity(8); nr_cpus],
             here: 0,
             stopped: false,
+            paced: workload.programs.iter().any(|p| p.ops.iter().any(is_paced)),
+            paces: vec![Pace::default(); nr_cpus],
+            working_sets: scenario.memory.as_ref().map(WorkingSets::new).unwrap_or_default(),
+            nodes: scenario
+                .memory
+                .iter()
+                .flat_map(|m| &m.bandwidth)
+                .map(|_| NodeLoad::new())
+                .collect(),
+            lines: vec![Vec::new(); workload.lines as usize],
         };
         sim.boot();
         sim
@@ -127,6 +154,8 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             c.wake_ns = NEVER;
             c.phase = Phase::Running;
             c.need_resched = true;
+            self.take_interrupt(cpu);
+            let c = &mut self.w.cpus[cpu as usize];
             if let Some(kick) = c.kicked.take() {
                 self.class.nohz_balance(&mut self.w, cpu, kick);
             }
@@ -135,7 +164,9 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         if c.resched_ns <= now {
             c.resched_ns = NEVER;
             c.need_resched = true;
+            self.take_interrupt(cpu);
         }
+        let c = &mut self.w.cpus[cpu as usize];
         if c.tick_ns <= now {
             c.tick_ns = now + self.w.tick_period_ns;
             self.tick(cpu);
@@ -212,6 +243,11 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             }
         }
     }
+}
+
+/// Whether a step is slowed by more than its core.
+fn is_paced(op: &Op) -> bool {
+    matches!(op, Op::Memory(_) | Op::Contend { .. })
 }
 
 /// For each step that is a loop, the next of the task's counts.

@@ -12,7 +12,7 @@ use workload::{Op, PipeId};
 const NO_DEBT: f64 = 0.5;
 
 impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
-    fn op(&self, task: TaskId) -> Option<&'a Op> {
+    pub(super) fn op(&self, task: TaskId) -> Option<&'a Op> {
         self.op_ahead(task, 0)
     }
 
@@ -51,7 +51,8 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Some(&Op::Compute(work)) => {
                 let cycles = self.work.draw(work.cycles, work.spread);
                 // No one sees a computation end, so it takes in the work that leads up to the next step.
-                match self.op_ahead(task, 1).and_then(|next| self.lead_cycles(next)) {
+                let next = self.op_ahead(task, 1).filter(|_| !self.uses_memory(task));
+                match next.and_then(|next| self.lead_cycles(next)) {
                     Some(lead) => {
                         self.w.tasks[task.index()].pc += 1;
                         Doing::Cycles(cycles + lead)
@@ -63,6 +64,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Some(&Op::WorkWhileSet { flag, unit_cycles, counter }) => {
                 Doing::Units { flag, unit_cycles, counter, done: 0.0 }
             }
+            Some(&Op::Contend { rounds, cycles, .. }) => Doing::Cycles(rounds * cycles),
             Some(&Op::Loop { to, times }) => return self.repeat(task, to, times),
             op => match op.and_then(|op| self.lead_cycles(op)) {
                 Some(lead) => Doing::Cycles(lead),
@@ -83,6 +85,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Op::Exec => Some(hw.exec_cycles),
             Op::SetAffinity(_) | Op::Sleep { .. } | Op::WaitChildren => Some(hw.syscall_cycles),
             Op::Compute(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => None,
+            Op::Contend { .. } | Op::Memory(_) => None,
             Op::SetFlag(..) | Op::Loop { .. } | Op::Mark(_) | Op::Stop => None,
         }
     }
@@ -94,6 +97,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 self.flags[flag.0 as usize] = value;
                 self.wake_watchers(flag);
             }
+            Some(&Op::Memory(used)) => self.set_memory(cpu, task, used),
             Some(&Op::Mark(mark)) => self.marks[mark.0 as usize] = Some(self.w.now_ns),
             Some(Op::Stop) => {
                 self.stopped = true;

@@ -3,8 +3,10 @@
 mod classes;
 mod closed_forms;
 mod conservation;
+mod contention;
 mod determinism;
 mod knobs;
 mod machines;
+mod memory;
 mod watch;
 mod workloads;

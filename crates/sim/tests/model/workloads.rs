@@ -92,3 +92,32 @@ pub fn bound_pair(a: usize, b: usize, times: u32) -> Workload {
     });
     w
 }
+
+/// The loop of the clusters study: a task on CPU `reader` loads from a line while one on CPU `writer` stores to it.
+/// The metric is the reader's time in seconds.
+pub fn false_sharing(
+    machine: &Machine,
+    reader: usize,
+    writer: Option<usize>,
+    rounds: f64,
+) -> Workload {
+    let mut w = Workload::default();
+    let (line, from, to) = (w.line(), w.mark(), w.mark());
+    let cycles = constant(machine, "contend_round_cycles");
+    let contend = |write| Op::Contend { line, rounds, cycles, write };
+    let reads = vec![Op::Mark(from), contend(false), Op::Mark(to), Op::Stop];
+    let writes = vec![contend(true)];
+    let spawned = [(Some(reader), reads), (writer, writes)];
+    for (cpu, ops) in spawned.into_iter().filter_map(|(cpu, ops)| Some((cpu?, ops))) {
+        let program = w.program("false-sharing", ops);
+        let affinity = Some(CpuSet::single(cpu));
+        w.spawns.push(Spawn { program, affinity, first_wake_ns: 1_000_000, within_ns: 0 });
+    }
+    w.metrics.push(Metric {
+        name: "seconds".to_string(),
+        unit: "s".to_string(),
+        better: Better::Lower,
+        reading: Reading::Seconds { from, to, scale: 1.0 },
+    });
+    w
+}
