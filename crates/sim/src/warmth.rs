@@ -95,9 +95,9 @@ mod tests {
     #[test]
     fn a_cold_set_that_fits_is_fetched_once() {
         let fit = Fit { set_bytes: 64e3, size_bytes: 1e6, line_bytes: 64.0 };
-        let touches = 2_000.0;
+        let touches: f64 = 2_000.0;
         let lines = 1_000.0;
-        let expected = lines * (1.0 - (-touches / lines).exp());
+        let expected = lines * (1.0 - libm::exp(-touches / lines));
         assert!((fit.stretch(0.0, touches, 0.0).misses - expected).abs() < 1e-6);
     }
 

@@ -68,7 +68,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         }
         let level = fair_level(load.users.iter().map(|u| u.1), supply);
         let before = load.level;
-        let same = level == before || (level - before).abs() <= SMALL * before;
+        let near = before.is_finite() && (level - before).abs() <= SMALL * before;
+        let same = level == before || near;
         if !same {
             load.level = level;
         }

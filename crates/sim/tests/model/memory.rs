@@ -197,7 +197,7 @@ fn a_migration_costs_the_refill() {
     let (lines, touches) = (2048.0_f64, 10_000.0);
     let cold = lines * (1.0 - libm::exp(-touches / lines));
     let full_at = -lines * libm::log(1.0 - 1.0 / 8.0);
-    let refill_l1 = 256.0 - full_at / 8.0;
+    let refill_l1 = 256.0 - full_at * 7.0 / 8.0;
     let away_ns = cold * (constant(&machine, "handover_node_ns") - l2_ns);
     let (stay, small_core, big_core) =
         (after_move(&machine, 0), after_move(&machine, 1), after_move(&machine, 8));

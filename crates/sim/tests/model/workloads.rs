@@ -4,7 +4,7 @@ use kernel::{Kernel, Version};
 use machine::{CpuSet, Machine};
 use sim::Scenario;
 use workload::background::{self, Background};
-use workload::{Better, Metric, Op, Reading, Spawn, Workload, ebizzy, sched_pipe};
+use workload::{Better, MemoryUse, Metric, Op, Reading, Spawn, Work, Workload, ebizzy, sched_pipe};
 
 /// Linux 4.18, with both of the big-core study's mechanisms if `big_core`.
 pub fn kernel(big_core: bool) -> Kernel {
@@ -113,6 +113,43 @@ pub fn false_sharing(
         let affinity = Some(CpuSet::single(cpu));
         w.spawns.push(Spawn { program, affinity, first_wake_ns: 1_000_000, within_ns: 0 });
     }
+    w.metrics.push(Metric {
+        name: "seconds".to_string(),
+        unit: "s".to_string(),
+        better: Better::Lower,
+        reading: Reading::Seconds { from, to, scale: 1.0 },
+    });
+    w
+}
+
+/// A task that warms a working set on CPU 0, takes it to each of `others` in turn and then streams itself, while streams
+/// on `others` want more than any node has. The metric is its time in seconds.
+pub fn memory_tour(others: &[usize]) -> Workload {
+    let mut w = Workload::default();
+    let (from, to) = (w.mark(), w.mark());
+    let used = MemoryUse {
+        working_set_bytes: 768.0 * 1024.0,
+        touches_per_kcycle: 30.0,
+        overlap: 1.5,
+        stream_bytes_per_kcycle: 1_000.0,
+    };
+    let work = Op::Compute(Work::fixed(2e6));
+    let mut ops = vec![Op::Memory(used), Op::Mark(from), work];
+    ops.extend(others.iter().flat_map(|&cpu| [Op::SetAffinity(CpuSet::single(cpu)), work]));
+    let streams = MemoryUse { stream_bytes_per_kcycle: 1e6, touches_per_kcycle: 0.0, ..used };
+    ops.extend([Op::Memory(streams), work, Op::Mark(to), Op::Stop]);
+    let endless = Op::Compute(Work::fixed(1e5));
+    let stream =
+        w.program("stream", vec![Op::Memory(streams), endless, Op::Loop { to: 1, times: 0 }]);
+    let tour = w.program("tour", ops);
+    let spawn = |program, cpu: usize, first_wake_ns| Spawn {
+        program,
+        affinity: Some(CpuSet::single(cpu)),
+        first_wake_ns,
+        within_ns: 0,
+    };
+    w.spawns.extend(others.iter().map(|&cpu| spawn(stream, cpu, 0)));
+    w.spawns.push(spawn(tour, 0, 1_000_000));
     w.metrics.push(Metric {
         name: "seconds".to_string(),
         unit: "s".to_string(),
