@@ -2,11 +2,15 @@
 //!
 //! A running thread gets `frequency x share(k)` cycles a ns, where `k` threads of its pipeline (its small core,
 //! where the machine has small cores) are busy. Kernel work is core work too: a constant in ns is what it takes a
-//! thread alone on its core, and a busy sibling slows it like everything else.
+//! thread alone on its core, and a busy sibling slows it like everything else. What a task's computation costs
+//! beyond core cycles (memory, contended lines) is in ns, and neither clock nor siblings change it.
+
+mod memory;
 
 use crate::SimError;
 use crate::topology::{Distance, Topology};
 use machine::Machine;
+pub(crate) use memory::{MAX_LEVELS, Memory};
 
 /// Costs in cycles unless named otherwise.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,10 +47,12 @@ pub struct Hardware {
     pub ipi_ns: u64,
     /// From setting `TIF_NEED_RESCHED` to a polling idle loop seeing it, in ns.
     pub poll_ns: u64,
-    /// Cycles that a woken task spends on fetching what its waker wrote, by [`Distance`].
-    handover_cycles: [f64; Distance::COUNT],
-    /// The same for one line.
-    line_cycles: [f64; Distance::COUNT],
+    /// Taking an interrupt that another CPU sent.
+    pub ipi_handler_cycles: f64,
+    /// Lines that waker and woken both touch.
+    wakeup_lines: f64,
+    /// Handing over a line, in ns, by [`Distance`].
+    handover_ns: [f64; Distance::COUNT],
 }
 
 impl Hardware {
@@ -63,13 +69,6 @@ impl Hardware {
         let mut rate = vec![0.0, ghz];
         for busy in 2..=topology.widest_pipeline() {
             rate.push(ghz * constant(&format!("smt_share_{busy}"))?);
-        }
-        let lines = constant("wakeup_lines")?;
-        let mut line_cycles = [0.0; Distance::COUNT];
-        for distance in topology.distances() {
-            if let Some(name) = distance.handover_constant() {
-                line_cycles[distance as usize] = ns(name)?;
-            }
         }
         Ok(Hardware {
             cycles_per_ns: ghz,
@@ -88,8 +87,9 @@ impl Hardware {
             balance_cycles: ns("balance_cpu_ns")?,
             ipi_ns: constant("ipi_ns")? as u64,
             poll_ns: constant("poll_ns")? as u64,
-            handover_cycles: line_cycles.map(|cycles| lines * cycles),
-            line_cycles,
+            ipi_handler_cycles: ns("ipi_handler_ns")?,
+            wakeup_lines: constant("wakeup_lines")?,
+            handover_ns: memory::handovers(machine, topology)?,
         })
     }
 
@@ -98,14 +98,24 @@ impl Hardware {
         self.rate[busy.min(self.rate.len() - 1)]
     }
 
-    /// Cycles to fetch what a waker at `distance` wrote.
-    pub fn handover_cycles(&self, distance: Distance) -> f64 {
-        self.handover_cycles[distance as usize]
+    /// Handing over one line, in ns.
+    pub fn handover_ns(&self, distance: Distance) -> f64 {
+        self.handover_ns[distance as usize]
     }
 
-    /// Cycles to fetch `lines` lines that a CPU at `distance` wrote.
-    pub fn message_cycles(&self, distance: Distance, lines: u16) -> f64 {
-        self.line_cycles[distance as usize] * f64::from(lines)
+    /// Cycles to fetch one line that was written at `distance`.
+    pub fn handover_cycles(&self, distance: Distance) -> f64 {
+        self.handover_ns(distance) * self.cycles_per_ns
+    }
+
+    /// Cycles to read a message of `lines` lines that was written at `distance`, line by line.
+    pub fn message_cycles(&self, distance: Distance, lines: f64) -> f64 {
+        lines * self.handover_cycles(distance)
+    }
+
+    /// Cycles that a woken task spends on fetching what its waker at `distance` wrote.
+    pub fn wakeup_fetch_cycles(&self, distance: Distance) -> f64 {
+        self.message_cycles(distance, self.wakeup_lines)
     }
 
     /// `cycles` of a thread alone, in ns.

@@ -5,6 +5,7 @@
 
 pub mod class;
 pub mod counters;
+mod distance;
 mod engine;
 pub mod events;
 pub mod fair;
@@ -16,6 +17,7 @@ pub mod rng;
 mod scenario;
 pub mod topology;
 pub mod trace;
+mod warmth;
 pub mod world;
 
 pub use counters::Counters;
@@ -38,6 +40,30 @@ pub enum SimError {
     IdleStates {
         /// The machine's name.
         machine: String,
+    },
+    /// A workload with memory use on a machine whose caches are not known.
+    #[error(
+        "machine `{machine}`: caches of CPU {cpu}: found {found}, expected data caches with size and line size, as the workload uses memory"
+    )]
+    Caches {
+        /// The machine's name.
+        machine: String,
+        /// The first CPU without.
+        cpu: usize,
+        /// What is there.
+        found: String,
+    },
+    /// A step with a quantity that it cannot have.
+    #[error("program `{program}`: {field}: found {found}, expected {expected}")]
+    Step {
+        /// The program's name.
+        program: String,
+        /// Step and field.
+        field: &'static str,
+        /// The quantity.
+        found: String,
+        /// What is possible.
+        expected: &'static str,
     },
     /// Domains could not be built.
     #[error(transparent)]

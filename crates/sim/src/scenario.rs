@@ -5,11 +5,13 @@ use crate::class::Class;
 use crate::counters::Counters;
 use crate::engine::Sim;
 use crate::fair::Fair;
-use crate::hardware::Hardware;
+use crate::hardware::{Hardware, Memory};
 use crate::latency::Latencies;
 use crate::topology::Topology;
 use crate::trace::{NoTrace, Trace};
 use crate::world::MAX_LOOPS;
+mod steps;
+
 use kernel::Kernel;
 use machine::{CpuSet, IdleState, Machine};
 use workload::{Metric, Op, Reading, Workload};
@@ -22,6 +24,10 @@ pub struct Scenario {
     pub(crate) idle_states: Vec<IdleState>,
     pub(crate) kernel: Kernel,
     pub(crate) workload: Workload,
+    /// Caches and memory, where a program uses them.
+    pub(crate) memory: Option<Memory>,
+    /// Moves of a contended line for each access to it, where a program contends.
+    pub(crate) contend_transfers: f64,
 }
 
 /// What one run gives.
@@ -49,12 +55,26 @@ impl Scenario {
         let topo = Topology::new(machine, &domains);
         let hw = Hardware::new(machine, &topo)?;
         check(&workload, machine.online)?;
+        steps::check(&workload)?;
+        let memory = if uses(&workload, |op| matches!(op, Op::Memory(_))) {
+            Some(Memory::new(machine, &topo)?)
+        } else {
+            None
+        };
+        let contend_transfers = if uses(&workload, |op| matches!(op, Op::Contend { .. })) {
+            let missing = |e| SimError::Constant { machine: machine.name.clone(), missing: e };
+            machine.constants.value("contend_transfers_per_round").map_err(missing)?
+        } else {
+            0.0
+        };
         Ok(Scenario {
             topo,
             hw,
             idle_states: machine.idle_states.clone(),
             kernel: kernel.clone(),
             workload,
+            memory,
+            contend_transfers,
         })
     }
 
@@ -95,6 +115,10 @@ impl Scenario {
             .collect::<Result<_, _>>()?;
         Ok(RunResult { metrics, end_ns: sim.w.now_ns, counters: sim.w.counters })
     }
+}
+
+fn uses(workload: &Workload, which: impl Fn(&Op) -> bool) -> bool {
+    workload.programs.iter().any(|p| p.ops.iter().any(&which))
 }
 
 /// Affinities that leave a CPU, and loops that a task can count.

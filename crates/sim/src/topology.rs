@@ -1,56 +1,12 @@
 //! Machine and sched domains in the form that the simulator walks: lists of 16-bit CPU numbers, ids by CPU.
 
+pub use crate::distance::Distance;
+use crate::distance::Distances;
 use kernel::{Domain, Domains, SdFlags};
 use machine::{CpuSet, Machine};
 
 /// A CPU number.
 pub type Cpu = u16;
-
-/// How far apart two CPUs are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Distance {
-    /// The same CPU.
-    SameCpu,
-    /// Threads of one pipeline: a small core, or a core without small cores.
-    Pipeline,
-    /// Small cores of one big core.
-    Core,
-    /// Cores of one NUMA node.
-    Node,
-    /// Different NUMA nodes.
-    Remote,
-}
-
-impl Distance {
-    /// Number of distances.
-    pub const COUNT: usize = 5;
-    /// Every distance, nearest first.
-    pub const ALL: [Distance; Distance::COUNT] =
-        [Distance::SameCpu, Distance::Pipeline, Distance::Core, Distance::Node, Distance::Remote];
-
-    /// Name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Distance::SameCpu => "same_cpu",
-            Distance::Pipeline => "small_core",
-            Distance::Core => "big_core",
-            Distance::Node => "node",
-            Distance::Remote => "remote",
-        }
-    }
-
-    /// The machine constant for handing a cache line over this distance; none within a CPU.
-    pub fn handover_constant(self) -> Option<&'static str> {
-        match self {
-            Distance::SameCpu => None,
-            Distance::Pipeline => Some("handover_small_core_ns"),
-            Distance::Core => Some("handover_big_core_ns"),
-            Distance::Node => Some("handover_node_ns"),
-            Distance::Remote => Some("handover_remote_ns"),
-        }
-    }
-}
 
 /// A group of a domain.
 #[derive(Debug)]
@@ -130,8 +86,7 @@ pub struct Topology {
     pub pipeline_of: Vec<u16>,
     /// By pipeline: its online CPUs.
     pub pipelines: Vec<Box<[Cpu]>>,
-    core_of: Vec<u32>,
-    node_of: Vec<u32>,
+    distances: Distances,
 }
 
 fn list(set: CpuSet) -> Box<[Cpu]> {
@@ -176,26 +131,14 @@ impl Topology {
             smt: built.smt_mask.iter().map(|&s| list(s)).collect(),
             capacity: built.capacity.clone(),
             pipelines: pipelines.iter().map(|&p| list(p & machine.online)).collect(),
+            distances: Distances::new(machine, &pipeline_of),
             pipeline_of,
-            core_of: machine.cpus.iter().map(|c| c.core).collect(),
-            node_of: machine.cpus.iter().map(|c| c.node).collect(),
         }
     }
 
     /// How far apart two CPUs are.
     pub fn distance(&self, a: Cpu, b: Cpu) -> Distance {
-        let (a, b) = (a as usize, b as usize);
-        if a == b {
-            Distance::SameCpu
-        } else if self.pipeline_of[a] == self.pipeline_of[b] {
-            Distance::Pipeline
-        } else if self.core_of[a] == self.core_of[b] {
-            Distance::Core
-        } else if self.node_of[a] == self.node_of[b] {
-            Distance::Node
-        } else {
-            Distance::Remote
-        }
+        self.distances.between(a, b)
     }
 
     /// The distances that occur between online CPUs.

@@ -53,6 +53,10 @@ pub struct CpuState {
     pub(crate) done_ns: u64,
     pub(crate) settled_ns: u64,
     pub(crate) rate: f64,
+    /// How many times longer than its core cycles alone the running task takes; 1 for kernel work.
+    pub(crate) slow: f64,
+    /// Whether another CPU's interrupt is on its way.
+    pub(crate) interrupted: bool,
     /// Kernel work to do before the task goes on, in cycles.
     pub(crate) debt: f64,
     /// A kick to balance for idle CPUs that is under way.
@@ -280,6 +284,8 @@ impl CpuState {
             done_ns: NEVER,
             settled_ns: 0,
             rate: 0.0,
+            slow: 1.0,
+            interrupted: false,
             debt: 0.0,
             kicked: None,
             history: IdleHistory::default(),

@@ -18,9 +18,9 @@ mod window;
 
 pub use benchmarks::{Benchmark, BuildError};
 pub use program::{
-    BarrierId, Capacity, Clients, CondId, CounterId, FlagId, Histogram, HistogramId, LockId,
-    MarkId, Metric, Missed, Op, Program, ProgramId, Queue, QueueId, QueueKind, Reading, Since,
-    Spawn, Spread, TimerId, Work, Workload,
+    BarrierId, Capacity, Clients, CondId, CounterId, FlagId, Histogram, HistogramId, LineId,
+    LockId, MarkId, MemoryUse, Metric, Missed, Op, Program, ProgramId, Queue, QueueId, QueueKind,
+    Reading, Since, Spawn, Spread, TimerId, Work, Workload,
 };
 pub use stats::Better;
 

@@ -6,10 +6,11 @@ mod op;
 mod shared;
 
 pub use ids::{
-    BarrierId, CondId, CounterId, FlagId, HistogramId, LockId, MarkId, ProgramId, QueueId, TimerId,
+    BarrierId, CondId, CounterId, FlagId, HistogramId, LineId, LockId, MarkId, ProgramId, QueueId,
+    TimerId,
 };
 pub use metric::{Metric, Reading};
-pub use op::{Missed, Op, Since, Spread, Work};
+pub use op::{MemoryUse, Missed, Op, Since, Spread, Work};
 pub use shared::{Capacity, Clients, Histogram, Queue, QueueKind};
 
 use machine::CpuSet;
@@ -68,6 +69,8 @@ pub struct Workload {
     pub counters: u16,
     /// Histograms by [`HistogramId`].
     pub histograms: Vec<Histogram>,
+    /// Number of shared lines.
+    pub lines: u16,
     /// Number of marks.
     pub marks: u16,
     /// Tasks at the start.
@@ -137,6 +140,12 @@ impl Workload {
     pub fn histogram(&mut self, while_set: Option<FlagId>) -> HistogramId {
         self.histograms.push(Histogram { while_set });
         HistogramId(self.histograms.len() as u16 - 1)
+    }
+
+    /// Adds a shared line.
+    pub fn line(&mut self) -> LineId {
+        self.lines += 1;
+        LineId(self.lines - 1)
     }
 
     /// Adds a mark.

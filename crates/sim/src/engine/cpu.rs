@@ -42,6 +42,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             if !matches!(doing, Doing::Spin(_) | Doing::Units { .. }) {
                 c.debt = 0.0;
                 if let Doing::Cycles(left) = doing {
+                    if self.paced {
+                        self.paces[cpu as usize].cycles += *left;
+                    }
                     *left = 0.0;
                 }
                 return;
@@ -50,7 +53,11 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let cycles = elapsed_ns as f64 * c.rate;
         let for_kernel = cycles.min(c.debt);
         c.debt -= for_kernel;
-        let for_task = cycles - for_kernel;
+        let mut for_task = cycles - for_kernel;
+        if self.paced {
+            for_task /= c.slow;
+            self.paces[cpu as usize].cycles += for_task;
+        }
         match doing {
             Doing::Cycles(left) => *left = (*left - for_task).max(0.0),
             Doing::Units { unit_cycles, done, .. } => *done += for_task / *unit_cycles,
@@ -59,12 +66,12 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     }
 
     /// Sets when the running task's step will be done at the current rate.
-    fn aim(&mut self, cpu: Cpu) {
+    pub(super) fn aim(&mut self, cpu: Cpu) {
         let c = &mut self.w.cpus[cpu as usize];
         c.done_ns = NEVER;
         let (Phase::Running, Some(task)) = (c.phase, c.curr) else { return };
         let left = match self.w.tasks[task.index()].doing {
-            Doing::Cycles(left) => left + c.debt,
+            Doing::Cycles(left) => left * c.slow + c.debt,
             Doing::Nothing => c.debt,
             Doing::Spin(_) | Doing::Units { .. } => return,
         };
@@ -84,6 +91,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let after = if busy { before + 1 } else { before - 1 };
         let rate = self.w.hw.rate(after as usize);
         self.w.cpus[cpu as usize].rate = rate;
+        if self.paced {
+            self.slow_down(cpu);
+        }
         for &sibling in &topo.pipelines[pipeline] {
             if sibling == cpu {
                 continue;
@@ -93,6 +103,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
                 self.settle(sibling);
             }
             self.w.cpus[sibling as usize].rate = rate;
+            if self.paced {
+                self.slow_down(sibling);
+            }
             if runs {
                 self.aim(sibling);
                 self.arm(sibling);
@@ -115,6 +128,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
                 Step::Again => {}
                 Step::Resched => self.w.cpus[cpu as usize].need_resched = true,
                 Step::Busy => {
+                    if self.paced {
+                        self.set_pace(cpu, task);
+                    }
                     self.aim(cpu);
                     return;
                 }
@@ -135,6 +151,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             next = self.class.pick_next(&mut self.w, cpu);
         }
         self.w.cpus[cpu as usize].curr = next;
+        if self.paced && next != previous {
+            self.leave_pace(cpu);
+        }
         if next != previous {
             self.w.counters.switches += 1;
             self.report_moves();
@@ -183,6 +202,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             (false, true) => self.w.hw.poll_ns,
             (false, false) => {
                 self.w.counters.ipis += 1;
+                self.w.cpus[cpu as usize].interrupted = true;
                 self.w.hw.ipi_ns + exit_ns
             }
         };
@@ -207,9 +227,17 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
                 let delay_ns = if cpu == from { 0 } else { self.w.hw.ipi_ns };
                 self.w.counters.ipis += u64::from(cpu != from);
                 let c = &mut self.w.cpus[cpu as usize];
+                c.interrupted |= cpu != from;
                 c.resched_ns = c.resched_ns.min(self.w.now_ns + delay_ns);
                 self.arm(cpu);
             }
+        }
+    }
+
+    /// An interrupt that another CPU sent has arrived, if one was on its way.
+    pub(super) fn take_interrupt(&mut self, cpu: Cpu) {
+        if std::mem::take(&mut self.w.cpus[cpu as usize].interrupted) {
+            self.w.charge(cpu, self.w.hw.ipi_handler_cycles);
         }
     }
 

@@ -1,13 +1,17 @@
 //! The event loop: time, CPUs and tasks; every scheduling decision is the class's.
 
+mod bandwidth;
 mod clients;
 mod cpu;
+mod lines;
+mod pace;
 mod queues;
 mod steps;
 mod stuck;
 mod sync;
 mod tasks;
 mod wait;
+mod working_sets;
 
 use crate::SimError;
 use crate::class::Class;
@@ -18,11 +22,15 @@ use crate::scenario::Scenario;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{CpuState, Phase, Request, TaskId, World};
+use bandwidth::NodeLoad;
 use clients::Users;
+use lines::LineUser;
 use machine::IdleState;
+use pace::Pace;
 use queues::QueueState;
 use sync::{BarrierState, LockState};
 use wait::WaitList;
+use working_sets::WorkingSets;
 use workload::{HistogramId, Op};
 
 /// One run.
@@ -59,6 +67,15 @@ pub(crate) struct Sim<'a, C, T> {
     steps_at_ns: u64,
     stopped: bool,
     failure: Option<SimError>,
+    /// Whether any program uses memory or contends; without, nothing below is looked at.
+    paced: bool,
+    /// By CPU.
+    paces: Vec<Pace>,
+    working_sets: WorkingSets,
+    /// By node.
+    nodes: Vec<NodeLoad>,
+    /// By line: who uses it now.
+    lines: Vec<Vec<LineUser>>,
 }
 
 impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
@@ -117,6 +134,16 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             steps_at_ns: 0,
             stopped: false,
             failure: None,
+            paced: workload.programs.iter().any(|p| p.ops.iter().any(is_paced)),
+            paces: vec![Pace::default(); nr_cpus],
+            working_sets: scenario.memory.as_ref().map(WorkingSets::new).unwrap_or_default(),
+            nodes: scenario
+                .memory
+                .iter()
+                .flat_map(|m| &m.bandwidth)
+                .map(|_| NodeLoad::new())
+                .collect(),
+            lines: vec![Vec::new(); workload.lines as usize],
         };
         sim.boot();
         Ok(sim)
@@ -169,6 +196,8 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             c.wake_ns = NEVER;
             c.phase = Phase::Running;
             c.need_resched = true;
+            self.take_interrupt(cpu);
+            let c = &mut self.w.cpus[cpu as usize];
             if let Some(kick) = c.kicked.take() {
                 self.class.nohz_balance(&mut self.w, cpu, kick);
             }
@@ -177,7 +206,9 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         if c.resched_ns <= now {
             c.resched_ns = NEVER;
             c.need_resched = true;
+            self.take_interrupt(cpu);
         }
+        let c = &mut self.w.cpus[cpu as usize];
         if c.tick_ns <= now {
             c.tick_ns = now + self.w.tick_period_ns;
             self.tick(cpu);
@@ -262,6 +293,11 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             }
         }
     }
+}
+
+/// Whether a step is slowed by more than its core.
+fn is_paced(op: &Op) -> bool {
+    matches!(op, Op::Memory(_) | Op::Contend { .. })
 }
 
 /// For each step that is a loop, the next of the task's counts.

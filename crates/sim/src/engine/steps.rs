@@ -12,7 +12,7 @@ use workload::{Missed, Op, Since, TimerId};
 const NO_DEBT: f64 = 0.5;
 
 impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
-    fn op(&self, task: TaskId) -> Option<&'a Op> {
+    pub(super) fn op(&self, task: TaskId) -> Option<&'a Op> {
         self.op_ahead(task, 0)
     }
 
@@ -53,7 +53,8 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Some(&Op::Compute(work)) => {
                 let cycles = self.work.draw(work.cycles, work.spread);
                 // No one sees a computation end, so it takes in the work that leads up to the next step.
-                match self.op_ahead(task, 1).and_then(|next| self.lead_cycles(next)) {
+                let next = self.op_ahead(task, 1).filter(|_| !self.uses_memory(task));
+                match next.and_then(|next| self.lead_cycles(next)) {
                     Some(lead) => {
                         self.w.tasks[task.index()].pc += 1;
                         Doing::Cycles(cycles + lead)
@@ -65,6 +66,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Some(&Op::WorkWhileSet { flag, unit_cycles, counter }) => {
                 Doing::Units { flag, unit_cycles, counter, done: 0.0 }
             }
+            Some(&Op::Contend { rounds, cycles, .. }) => Doing::Cycles(rounds * cycles),
             Some(&Op::Loop { to, times }) => return self.repeat(task, to, times),
             Some(&Op::LoopWhileSet { to, flag }) => {
                 return if self.flags[flag.index()] {
@@ -103,6 +105,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Op::Compute(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => None,
             Op::Loop { .. } | Op::LoopWhileSet { .. } => None,
             Op::SetFlag(..) | Op::Stamp | Op::Record { .. } | Op::Mark(_) | Op::Stop => None,
+            Op::Contend { .. } | Op::Memory(_) => None,
         }
     }
 
@@ -113,6 +116,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 self.flags[flag.0 as usize] = value;
                 self.wake_watchers(flag);
             }
+            Some(&Op::Memory(used)) => self.set_memory(cpu, task, used),
             Some(&Op::Mark(mark)) => self.marks[mark.0 as usize] = Some(self.w.now_ns),
             Some(Op::Stamp) => self.w.tasks[task.index()].stamp_ns = self.w.now_ns,
             Some(&Op::Record { histogram, since }) => {

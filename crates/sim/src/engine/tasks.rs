@@ -102,7 +102,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let distance = self.w.topo.distance(cpu, target);
         self.w.counters.wakeups_by_distance[distance as usize] += 1;
         if waker.is_some() {
-            self.w.tasks[task.index()].fetch += self.w.hw.handover_cycles(distance);
+            self.w.tasks[task.index()].fetch += self.w.hw.wakeup_fetch_cycles(distance);
         }
         self.announce(task, cpu);
     }

@@ -5,7 +5,8 @@ use machine::{CpuSet, Machine};
 use sim::Scenario;
 use workload::background::{self, Background};
 use workload::{
-    Benchmark, Better, Metric, Op, Reading, Spawn, Workload, ebizzy, hackbench, netperf, sched_pipe,
+    Benchmark, Better, MemoryUse, Metric, Op, Reading, Spawn, Work, Workload, ebizzy, hackbench,
+    netperf, sched_pipe,
 };
 
 /// Linux 4.18, with both of the big-core study's mechanisms if `big_core`.
@@ -120,6 +121,71 @@ pub fn bound_pair(a: usize, b: usize, times: u32) -> Workload {
         let affinity = Some(CpuSet::single(cpu));
         w.spawns.push(Spawn { affinity, first_wake_ns, ..Spawn::new(program) });
     }
+    w.metrics.push(Metric {
+        name: "seconds".to_string(),
+        unit: "s".to_string(),
+        better: Better::Lower,
+        reading: Reading::Seconds { from, to, scale: 1.0 },
+    });
+    w
+}
+
+/// The loop of the clusters study: a task on CPU `reader` loads from a line while one on CPU `writer` stores to it.
+/// The metric is the reader's time in seconds.
+pub fn false_sharing(
+    machine: &Machine,
+    reader: usize,
+    writer: Option<usize>,
+    rounds: f64,
+) -> Workload {
+    let mut w = Workload::default();
+    let (line, from, to) = (w.line(), w.mark(), w.mark());
+    let cycles = constant(machine, "contend_round_cycles");
+    let contend = |write| Op::Contend { line, rounds, cycles, write };
+    let reads = vec![Op::Mark(from), contend(false), Op::Mark(to), Op::Stop];
+    let writes = vec![contend(true)];
+    let spawned = [(Some(reader), reads), (writer, writes)];
+    for (cpu, ops) in spawned.into_iter().filter_map(|(cpu, ops)| Some((cpu?, ops))) {
+        let program = w.program("false-sharing", ops);
+        let affinity = Some(CpuSet::single(cpu));
+        w.spawns.push(Spawn { affinity, first_wake_ns: 1_000_000, ..Spawn::new(program) });
+    }
+    w.metrics.push(Metric {
+        name: "seconds".to_string(),
+        unit: "s".to_string(),
+        better: Better::Lower,
+        reading: Reading::Seconds { from, to, scale: 1.0 },
+    });
+    w
+}
+
+/// A task that warms a working set on CPU 0, takes it to each of `others` in turn and then streams itself, while streams
+/// on `others` want more than any node has. The metric is its time in seconds.
+pub fn memory_tour(others: &[usize]) -> Workload {
+    let mut w = Workload::default();
+    let (from, to) = (w.mark(), w.mark());
+    let used = MemoryUse {
+        working_set_bytes: 768.0 * 1024.0,
+        touches_per_kcycle: 30.0,
+        overlap: 1.5,
+        stream_bytes_per_kcycle: 1_000.0,
+    };
+    let work = Op::Compute(Work::fixed(2e6));
+    let mut ops = vec![Op::Memory(used), Op::Mark(from), work];
+    ops.extend(others.iter().flat_map(|&cpu| [Op::SetAffinity(CpuSet::single(cpu)), work]));
+    let streams = MemoryUse { stream_bytes_per_kcycle: 1e6, touches_per_kcycle: 0.0, ..used };
+    ops.extend([Op::Memory(streams), work, Op::Mark(to), Op::Stop]);
+    let endless = Op::Compute(Work::fixed(1e5));
+    let stream =
+        w.program("stream", vec![Op::Memory(streams), endless, Op::Loop { to: 1, times: 0 }]);
+    let tour = w.program("tour", ops);
+    let spawn = |program, cpu: usize, first_wake_ns| Spawn {
+        affinity: Some(CpuSet::single(cpu)),
+        first_wake_ns,
+        ..Spawn::new(program)
+    };
+    w.spawns.extend(others.iter().map(|&cpu| spawn(stream, cpu, 0)));
+    w.spawns.push(spawn(tour, 0, 1_000_000));
     w.metrics.push(Metric {
         name: "seconds".to_string(),
         unit: "s".to_string(),

@@ -34,6 +34,8 @@ ids! {
     CounterId,
     /// A histogram of times, by index; empty at the start.
     HistogramId,
+    /// A cache line that several tasks use, by index.
+    LineId,
     /// A point in time that a metric reads, by index.
     MarkId,
 }

@@ -1,7 +1,8 @@
 //! Steps of programs.
 
 use super::{
-    BarrierId, CondId, CounterId, FlagId, HistogramId, LockId, MarkId, ProgramId, QueueId, TimerId,
+    BarrierId, CondId, CounterId, FlagId, HistogramId, LineId, LockId, MarkId, ProgramId, QueueId,
+    TimerId,
 };
 use machine::CpuSet;
 
@@ -50,6 +51,21 @@ pub enum Missed {
     CatchUp,
     /// The next period starts now.
     Restart,
+}
+
+/// How a task's computation uses memory. The working set is the task's own; touches are spread over it evenly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MemoryUse {
+    /// Bytes that it comes back to.
+    pub working_set_bytes: f64,
+    /// Lines of the working set touched in 1000 core cycles. A touch that hits the L1 costs nothing beyond the
+    /// core cycles.
+    pub touches_per_kcycle: f64,
+    /// Misses in flight at a time (memory-level parallelism), 1 or more: each costs its latency divided by this.
+    pub overlap: f64,
+    /// Bytes read or written once, in 1000 core cycles. They come from memory whatever the caches hold; prefetch
+    /// hides their latency, so only bandwidth limits them.
+    pub stream_bytes_per_kcycle: f64,
 }
 
 /// One step of a program. Steps that enter the kernel cost what the machine says they cost.
@@ -136,6 +152,21 @@ pub enum Op {
         to: u16,
         /// The flag.
         flag: FlagId,
+    },
+    /// From here on the task's `Compute` and `WorkWhileSet` steps use memory like this. A use that differs from the
+    /// one before starts a working set that no cache holds, in memory of the node where the task runs.
+    Memory(MemoryUse),
+    /// Accesses a shared line `rounds` times, `cycles` of core work a round. While another task in such a step on
+    /// the same line runs on another CPU, and one of the two writes, the line moves between them.
+    Contend {
+        /// The line.
+        line: LineId,
+        /// Accesses.
+        rounds: f64,
+        /// Core cycles of a round that has the line in its L1; more than 0.
+        cycles: f64,
+        /// Whether the task writes the line.
+        write: bool,
     },
     /// Answers the user whose request the task works on, over the network.
     Reply,

@@ -1,0 +1,138 @@
+//! What slows a running task beyond its core: memory, its bandwidth, contended lines.
+
+use super::Sim;
+use super::lines::LineUser;
+use super::working_sets::Fixed;
+use crate::class::Class;
+use crate::events::NEVER;
+use crate::topology::Cpu;
+use crate::trace::Trace;
+use crate::world::{Doing, TaskId};
+use workload::{LineId, MemoryUse, Op};
+
+/// How fast a CPU's task progresses. A core cycle of it takes `1 / rate + memory_ns + line_ns`, but no less than
+/// bandwidth allows.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pace {
+    /// Whose memory use counts here.
+    task: Option<TaskId>,
+    /// Memory time of a core cycle.
+    pub(super) memory_ns: f64,
+    /// Time of a core cycle for moving the line that it fights for.
+    pub(super) line_ns: f64,
+    /// Time that a core cycle takes at least, by its node's bandwidth.
+    pub(super) floor_ns: f64,
+    /// Bytes that a core cycle moves from or to memory.
+    pub(super) bytes_per_cycle: f64,
+    /// Node of that memory.
+    node: u16,
+    /// Core cycles done and not accounted for.
+    pub(super) cycles: f64,
+    pub(super) line: Option<LineId>,
+}
+
+impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
+    fn fixed(&self) -> Option<Fixed<'a>> {
+        let memory = self.scenario.memory.as_ref()?;
+        Some(Fixed { memory, hw: &self.scenario.hw, topo: &self.scenario.topo })
+    }
+
+    /// Whether steps of `task` take memory time.
+    pub(super) fn uses_memory(&self, task: TaskId) -> bool {
+        self.paced && self.working_sets.has(task)
+    }
+
+    /// `task`, which runs on `cpu`, uses memory like this from now on.
+    pub(super) fn set_memory(&mut self, cpu: Cpu, task: TaskId, used: MemoryUse) {
+        self.leave_memory(cpu);
+        if let Some(fixed) = self.fixed() {
+            self.working_sets.begin(fixed, cpu, task, used);
+        }
+    }
+
+    /// Sets the pace for what `task` does on `cpu` from now on.
+    pub(super) fn set_pace(&mut self, cpu: Cpu, task: TaskId) {
+        let op = self.op(task);
+        let used = match op {
+            Some(&Op::Contend { line, cycles, write, .. }) => {
+                Some((line, LineUser { cpu, cycles, write }))
+            }
+            _ => None,
+        };
+        self.use_line(cpu, used);
+        match op {
+            Some(Op::Compute(_) | Op::WorkWhileSet { .. }) if self.working_sets.has(task) => {
+                self.look_ahead(cpu, task);
+            }
+            _ => self.leave_memory(cpu),
+        }
+        self.slow_down(cpu);
+    }
+
+    /// `cpu` runs another task than before, or none.
+    pub(super) fn leave_pace(&mut self, cpu: Cpu) {
+        self.use_line(cpu, None);
+        self.leave_memory(cpu);
+        self.slow_down(cpu);
+    }
+
+    /// Accounts for the memory use so far and foresees it up to the end of the step or the next tick.
+    fn look_ahead(&mut self, cpu: Cpu, task: TaskId) {
+        let Some(fixed) = self.fixed() else { return };
+        if self.paces[cpu as usize].task != Some(task) {
+            self.leave_memory(cpu);
+        }
+        self.account(cpu, task, fixed);
+        let c = &self.w.cpus[cpu as usize];
+        let until_ns =
+            if c.tick_ns == NEVER { self.w.tick_period_ns } else { c.tick_ns - self.w.now_ns };
+        let most = until_ns.max(1) as f64 * c.rate;
+        let cycles = match self.w.tasks[task.index()].doing {
+            Doing::Cycles(left) => left.min(most),
+            _ => most,
+        };
+        let node = self.working_sets.home(task).unwrap_or(0);
+        let (memory_ns, bytes) = if cycles > 0.0 {
+            let ahead = self.working_sets.forecast(fixed, cpu, task, cycles);
+            (ahead.memory_ns / cycles, ahead.memory_bytes / cycles)
+        } else {
+            (0.0, 0.0)
+        };
+        let pace = &mut self.paces[cpu as usize];
+        pace.task = Some(task);
+        pace.node = node;
+        pace.memory_ns = memory_ns;
+        if bytes > 0.0 || pace.bytes_per_cycle > 0.0 {
+            self.demand(cpu, node, bytes);
+        }
+    }
+
+    fn account(&mut self, cpu: Cpu, task: TaskId, fixed: Fixed) {
+        let pace = &mut self.paces[cpu as usize];
+        let cycles = std::mem::take(&mut pace.cycles);
+        let paid_ns = cycles * pace.memory_ns;
+        self.working_sets.account(fixed, cpu, task, cycles, paid_ns);
+    }
+
+    /// Ends the memory use that counts on `cpu`.
+    fn leave_memory(&mut self, cpu: Cpu) {
+        if let (Some(task), Some(fixed)) = (self.paces[cpu as usize].task.take(), self.fixed()) {
+            self.account(cpu, task, fixed);
+        }
+        let pace = &mut self.paces[cpu as usize];
+        pace.cycles = 0.0;
+        pace.memory_ns = 0.0;
+        if pace.bytes_per_cycle > 0.0 {
+            let node = pace.node;
+            self.demand(cpu, node, 0.0);
+        }
+    }
+
+    /// Brings the CPU's slow-down into line with its pace and rate. Its time must be settled.
+    pub(super) fn slow_down(&mut self, cpu: Cpu) {
+        let c = &mut self.w.cpus[cpu as usize];
+        let pace = &self.paces[cpu as usize];
+        let stalled = 1.0 + c.rate * (pace.memory_ns + pace.line_ns);
+        c.slow = stalled.max(c.rate * pace.floor_ns);
+    }
+}

@@ -1,0 +1,197 @@
+//! What caches hold of each task's working set, brought up to date when a task's work is accounted for.
+
+use crate::hardware::{Hardware, MAX_LEVELS, Memory};
+use crate::topology::{Cpu, Topology};
+use crate::warmth::{Fit, survives};
+use crate::world::TaskId;
+use workload::MemoryUse;
+
+/// Caches in which a task's bytes are remembered; those with the fewest are forgotten first.
+const MAX_PLACES: usize = 16;
+
+/// Part of a working set in one cache.
+#[derive(Debug, Clone, Copy)]
+struct Warm {
+    cache: u16,
+    bytes: f64,
+    /// What had come into the cache when this was noted.
+    seen_bytes: f64,
+    /// What others brought in, in bytes a core cycle of the task, while it last ran.
+    pressure: f64,
+}
+
+#[derive(Debug)]
+struct WorkingSet {
+    used: MemoryUse,
+    /// Node of its memory.
+    home: u16,
+    warm: Vec<Warm>,
+    /// Memory time of work done that the task has not spent yet; what others did meanwhile is known late.
+    owed_ns: f64,
+}
+
+/// What so many cycles of a task cost and leave.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Outcome {
+    pub(super) memory_ns: f64,
+    /// From or to memory.
+    pub(super) memory_bytes: f64,
+    /// By level: warm bytes at the end, and bytes that came in.
+    levels: [(f64, f64); MAX_LEVELS],
+    /// Part of the working set that was not touched.
+    untouched: f64,
+}
+
+/// The working sets of all tasks.
+#[derive(Debug, Default)]
+pub(super) struct WorkingSets {
+    sets: Vec<Option<WorkingSet>>,
+    /// By cache: bytes that ever came in.
+    filled_bytes: Vec<f64>,
+}
+
+/// What does not change.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fixed<'a> {
+    pub(super) memory: &'a Memory,
+    pub(super) hw: &'a Hardware,
+    pub(super) topo: &'a Topology,
+}
+
+impl WorkingSets {
+    pub(super) fn new(memory: &Memory) -> WorkingSets {
+        WorkingSets { sets: Vec::new(), filled_bytes: vec![0.0; memory.caches.len()] }
+    }
+
+    /// From now on `task`, which runs on `cpu`, uses memory like this.
+    pub(super) fn begin(&mut self, fixed: Fixed, cpu: Cpu, task: TaskId, used: MemoryUse) {
+        if self.sets.len() <= task.index() {
+            self.sets.resize_with(task.index() + 1, || None);
+        }
+        let slot = &mut self.sets[task.index()];
+        if slot.as_ref().is_some_and(|s| s.used == used) {
+            return;
+        }
+        // What the task owes for the set before remains.
+        let owed_ns = slot.as_ref().map_or(0.0, |s| s.owed_ns);
+        let home = fixed.memory.node_of[cpu as usize];
+        *slot = Some(WorkingSet { used, home, warm: Vec::with_capacity(MAX_PLACES), owed_ns });
+    }
+
+    pub(super) fn has(&self, task: TaskId) -> bool {
+        self.sets.get(task.index()).is_some_and(Option::is_some)
+    }
+
+    /// Node of the task's memory.
+    pub(super) fn home(&self, task: TaskId) -> Option<u16> {
+        Some(self.sets.get(task.index())?.as_ref()?.home)
+    }
+
+    /// `task` did `cycles` on `cpu` since it was last accounted for, and spent `paid_ns` on memory.
+    pub(super) fn account(
+        &mut self,
+        fixed: Fixed,
+        cpu: Cpu,
+        task: TaskId,
+        cycles: f64,
+        paid_ns: f64,
+    ) {
+        let WorkingSets { sets, filled_bytes } = self;
+        let Some(Some(set)) = sets.get_mut(task.index()) else { return };
+        let path = fixed.memory.path(cpu);
+        path.iter().for_each(|&cache| set.note(cache, path, filled_bytes));
+        let came_in = |w: &Warm| filled_bytes[w.cache as usize] - w.seen_bytes;
+        let outcome = set.outcome(fixed, cpu, cycles, filled_bytes, came_in);
+        set.owed_ns += outcome.memory_ns - paid_ns;
+        for warm in &mut set.warm {
+            let filled = &mut filled_bytes[warm.cache as usize];
+            let others = *filled - warm.seen_bytes;
+            match path.iter().position(|&c| c == warm.cache) {
+                Some(level) => {
+                    let (bytes, came_in) = outcome.levels[level];
+                    warm.bytes = bytes;
+                    warm.pressure = if cycles > 0.0 { others / cycles } else { 0.0 };
+                    *filled += came_in;
+                }
+                None => {
+                    let size_bytes = fixed.memory.caches[warm.cache as usize].size_bytes;
+                    warm.bytes *= survives(others, size_bytes) * outcome.untouched;
+                }
+            }
+            warm.seen_bytes = *filled;
+        }
+    }
+
+    /// What the next `cycles` of `task` on `cpu` will cost if others go on as before, with what it owes.
+    pub(super) fn forecast(&self, fixed: Fixed, cpu: Cpu, task: TaskId, cycles: f64) -> Outcome {
+        let Some(Some(set)) = self.sets.get(task.index()) else { return Outcome::default() };
+        let others = |w: &Warm| w.pressure * cycles;
+        let mut outcome = set.outcome(fixed, cpu, cycles, &self.filled_bytes, others);
+        outcome.memory_ns = (outcome.memory_ns + set.owed_ns).max(0.0);
+        outcome
+    }
+}
+
+impl WorkingSet {
+    /// Makes sure that there is an entry for `cache`, one of the `path` in use.
+    fn note(&mut self, cache: u16, path: &[u16], filled_bytes: &[f64]) {
+        if self.warm.iter().any(|w| w.cache == cache) {
+            return;
+        }
+        if self.warm.len() == MAX_PLACES {
+            let left = self.warm.iter().enumerate().filter(|(_, w)| !path.contains(&w.cache));
+            let least = left.min_by(|a, b| a.1.bytes.total_cmp(&b.1.bytes)).map(|(i, _)| i);
+            least.map(|i| self.warm.swap_remove(i));
+        }
+        let seen_bytes = filled_bytes[cache as usize];
+        self.warm.push(Warm { cache, bytes: 0.0, seen_bytes, pressure: 0.0 });
+    }
+
+    /// `cycles` on `cpu`, while `others` come into each cache.
+    fn outcome(
+        &self,
+        fixed: Fixed,
+        cpu: Cpu,
+        cycles: f64,
+        filled_bytes: &[f64],
+        others: impl Fn(&Warm) -> f64,
+    ) -> Outcome {
+        let Fixed { memory, .. } = fixed;
+        let touches = cycles / 1000.0 * self.used.touches_per_kcycle;
+        let stream_bytes = cycles / 1000.0 * self.used.stream_bytes_per_kcycle;
+        let mut out = Outcome::default();
+        let (mut lines, mut ns) = (touches, 0.0);
+        let path = memory.path(cpu);
+        for (level, &number) in path.iter().enumerate() {
+            let Some(warm) = self.warm.iter().find(|w| w.cache == number) else { continue };
+            let cache = &memory.caches[number as usize];
+            let fit = Fit {
+                set_bytes: self.used.working_set_bytes,
+                size_bytes: cache.size_bytes,
+                line_bytes: memory.line_bytes,
+            };
+            let stretch = fit.stretch(warm.bytes, touches, others(warm) + stream_bytes);
+            let misses = stretch.misses.min(lines);
+            ns += (lines - misses) * cache.hit_ns;
+            lines = misses;
+            let came_in = misses * memory.line_bytes + stream_bytes;
+            out.levels[level] = (stretch.warm_bytes, came_in);
+        }
+        out.untouched = libm::exp(-touches * memory.line_bytes / self.used.working_set_bytes);
+        for warm in self.warm.iter().filter(|w| !path.contains(&w.cache)) {
+            let cache = &memory.caches[warm.cache as usize];
+            if !cache.last_level {
+                continue;
+            }
+            let came_in = filled_bytes[warm.cache as usize] - warm.seen_bytes;
+            let there = warm.bytes * survives(came_in, cache.size_bytes) / memory.line_bytes;
+            let fetched = (there * (1.0 - out.untouched)).min(lines);
+            ns += fetched * memory.fetch_ns(fixed.hw, fixed.topo, cpu, warm.cache);
+            lines -= fetched;
+        }
+        ns += lines * memory.memory_ns(cpu, self.home);
+        out.memory_ns = ns / self.used.overlap;
+        out.memory_bytes = lines * memory.line_bytes + stream_bytes;
+        out
+    }
+}
