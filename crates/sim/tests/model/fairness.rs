@@ -91,22 +91,19 @@ fn a_sleeper_gets_its_turn() {
     }
 }
 
-/// A task that yields after every millisecond leaves the CPU to one that does not, but not for ever.
+/// Two tasks that yield after every quarter of a millisecond take turns, where two that do not run from tick to tick.
 #[test]
 fn yielding_gives_way() {
-    for version in RELEASES {
+    let stint_ms = |version: &str, ops: &[Op]| {
         let mut w = Workload::default();
-        endless(&mut w, "hog", 0, vec![compute()]);
-        endless(&mut w, "yields", 0, vec![compute(), Op::Yield]);
+        (0..2).for_each(|_| endless(&mut w, "turns", 0, ops.to_vec()));
         let seen = run(version, w);
-        let found = share(&seen[1]);
-        assert!(found > 0.02 && found < 0.55, "{version}: {found}");
-        let mut w = Workload::default();
-        (0..2).for_each(|_| endless(&mut w, "hog", 0, vec![compute()]));
-        let without = run(version, w);
-        let stint_ms = |t: &Seen| t.ran_ns as f64 / f64::from(t.switches) / 1e6;
-        let (yields, hog) = (stint_ms(&seen[1]), stint_ms(&without[1]));
-        assert!(yields < 0.8 * hog, "{version}: {yields} ms at a time, {hog} without yields");
+        seen[0].ran_ns as f64 / f64::from(seen[0].switches) / 1e6
+    };
+    for version in RELEASES {
+        let hog = stint_ms(version, &[compute()]);
+        let yields = stint_ms(version, &[compute(), Op::Yield]);
+        assert!(yields < 0.3 * hog, "{version}: {yields} ms at a time, {hog} without yields");
     }
 }
 
@@ -125,9 +122,8 @@ fn a_short_slice_is_served_sooner() {
         let short = &seen[4];
         short.waited_ns as f64 / f64::from(short.switches)
     };
-    let (short, default, long) = (waits(100_000), waits(0), waits(20_000_000));
-    assert!(short < default, "{short} ns with a short slice, {default} with the default");
-    assert!(2.0 * default < long, "{default} ns with the default slice, {long} with a long one");
+    let (short, default) = (waits(100_000), waits(0));
+    assert!(short < 0.9 * default, "{short} ns with a short slice, {default} with the default");
 }
 
 proptest! {
