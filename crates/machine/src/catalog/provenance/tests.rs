@@ -11,8 +11,6 @@ const DOCUMENT_NOT_RECORDED: &[(&str, &str, &str)] = &[
     ("power9-big-core", "cache[0]", "L2 512 KB shared by the pair"),
     ("power9-big-core", "cache[1]", "L3 10 MB shared by the pair"),
     ("kunpeng920", "cache[3]", "L3 1 MB a core, shared by the node's die"),
-    ("kunpeng920", "constants.memory_channels", "8 channels"),
-    ("kunpeng920", "constants.memory_rate_mt_per_s", "DDR4-2933"),
     ("kunpeng920", "constants.nominal_khz", "2.6 GHz"),
     ("epyc-7742", "cache[0]", "L1D 32 KB"),
     ("epyc-7742", "cache[2]", "L2 512 KB"),
