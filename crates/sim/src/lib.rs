@@ -40,7 +40,7 @@ pub enum SimError {
     },
     /// A kernel whose fair class is not modelled.
     #[error(
-        "kernel: found {found}, expected 4.18 or 4.19: the simulator's fair class has their rules (sched domains are built for every version)"
+        "kernel: found {found}, expected 4.18 or later: the simulator's fair class has their rules (sched domains are built for every version)"
     )]
     Kernel {
         /// The version asked for.

@@ -16,6 +16,8 @@ pub enum Purpose {
     Work = 2,
     /// The state the machine starts in.
     Start = 3,
+    /// Whether newly idle balancing runs (`NI_RANDOM`).
+    Balance = 16,
 }
 
 /// One stream.

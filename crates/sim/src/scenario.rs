@@ -41,7 +41,7 @@ impl Scenario {
         kernel: &Kernel,
         workload: Workload,
     ) -> Result<Scenario, SimError> {
-        if !(Version::new(4, 18)..=Version::new(4, 19)).contains(&kernel.version) {
+        if kernel.version < Version::new(4, 18) {
             return Err(SimError::Kernel { found: kernel.version.to_string() });
         }
         if machine.idle_states.is_empty() {

@@ -4,20 +4,30 @@
 //! bandwidth control, util_est, next and last buddies, NUMA balancing, asymmetric packing, and the retries of
 //! `load_balance` for tasks that may run on another CPU of the destination group.
 
+mod asym;
 mod balance;
 mod busiest;
+mod classes;
+mod detach;
 mod entity;
+mod env;
+mod groups;
 mod idlest;
+mod idlest_class;
+mod imbalance;
 mod load;
+mod newidle;
 mod nohz;
+mod numa;
 mod queue;
 mod rules;
+mod source;
 mod wakeup;
 
 use crate::class::{Class, Dequeue, Enqueue, Select};
 use crate::topology::{Cpu, Topology};
 use crate::world::{NohzKick, Request, TaskId, World};
-use busiest::Stats;
+use busiest::LoadStats;
 use entity::Entity;
 use kernel::Kernel;
 use nohz::Nohz;
@@ -68,7 +78,9 @@ pub struct Fair {
     /// Whether any CPU of the root domain had more than one task when last looked at (`rd->overload`).
     overload: bool,
     /// Room for the groups of the domain that is being balanced.
-    group_stats: Vec<Stats>,
+    group_stats: Vec<LoadStats>,
+    /// By group state: whether affinities kept the level below from balance (`sgc->imbalance`).
+    imbalanced_groups: Vec<bool>,
 }
 
 impl Fair {
@@ -88,6 +100,7 @@ impl Fair {
             nohz: Nohz::new(topo.nr_cpus),
             overload: false,
             group_stats: Vec::new(),
+            imbalanced_groups: vec![false; topo.nr_group_states],
         }
     }
 }
@@ -149,7 +162,7 @@ impl Class for Fair {
     }
 
     fn newidle(&mut self, w: &mut World, cpu: Cpu) -> bool {
-        self.idle_balance(w, cpu)
+        self.newidle_balance(w, cpu)
     }
 
     fn idle(&mut self, w: &mut World, cpu: Cpu, tick_stopped: bool) {
