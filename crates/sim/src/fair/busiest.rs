@@ -110,7 +110,7 @@ impl Fair {
         stats.clear();
         for (i, group) in env.domain.groups.iter().enumerate() {
             looked += group.cpus.len();
-            stats.push(self.update_sg_lb_stats(w, env, group, i == 0, index, &mut overload));
+            stats.push(self.sum_sg_load(w, env, group, i == 0, index, &mut overload));
         }
         w.charge(env.dst, looked as f64 * w.hw.balance_cycles);
         if env.level + 1 == w.topo.domains[env.cpu as usize].len() {
@@ -118,7 +118,7 @@ impl Fair {
         }
     }
 
-    fn update_sg_lb_stats(
+    fn sum_sg_load(
         &self,
         w: &World,
         env: &Env,

@@ -2,10 +2,23 @@
 
 use crate::machines;
 use crate::watch::Watch;
-use crate::workloads;
+use kernel::{Kernel, Version};
 use machine::{CpuSet, Machine, ThreadGroupProperty, ThreadGroups};
 use proptest::prelude::*;
+use sim::Scenario;
 use workload::{Op, Spawn, Spread, Work, Workload};
+
+/// Releases between which the rules of balancing change.
+const VERSIONS: [Version; 8] = [
+    Version::new(4, 18),
+    Version::new(5, 5),
+    Version::new(5, 11),
+    Version::new(5, 18),
+    Version::new(6, 1),
+    Version::new(6, 6),
+    Version::new(6, 12),
+    Version::new(6, 19),
+];
 
 /// Long enough for everything that ends to have ended.
 const END_NS: u64 = 400_000_000;
@@ -118,7 +131,7 @@ fn build(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_is_lost(
@@ -130,8 +143,10 @@ proptest! {
         pairs in 0u32..4,
         endless in 0usize..5,
         seed in any::<u64>(),
+        version in prop::sample::select(VERSIONS.to_vec()),
     ) {
-        let scenario = workloads::scenario(&machine, build(&machine, &mixes, pairs, endless));
+        let workload = build(&machine, &mixes, pairs, endless);
+        let scenario = Scenario::new(&machine, &Kernel::new(version), workload).expect("a scenario");
         let mut watch = Watch::new(machine.cpus.len());
         let result = scenario.run_traced(seed, &mut watch).expect("a run that ends");
         watch.finish(result.end_ns);

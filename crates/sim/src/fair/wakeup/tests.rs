@@ -1,6 +1,7 @@
 use super::WakeUp;
 use crate::fair::Fair;
 use crate::hardware::Hardware;
+use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
 use crate::topology::{Cpu, Topology};
 use crate::world::{CpuState, Doing, MAX_LOOPS, State, Task, TaskId, World};
@@ -58,9 +59,10 @@ fn world<'a>(topo: &'a Topology, hw: &'a Hardware) -> (World<'a>, Fair) {
         busy: vec![0; topo.pipelines.len()],
         requests: Vec::new(),
         moves: Vec::new(),
+        balance_draws: Stream::new(0, Purpose::Balance),
         counters: Default::default(),
     };
-    let mut fair = Fair::new(topo);
+    let mut fair = Fair::new(topo, &Kernel::new(Version::new(4, 18)));
     fair.task_fork(&mut w, TaskId(0), None);
     (w, fair)
 }
