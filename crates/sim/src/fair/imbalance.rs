@@ -109,7 +109,7 @@ impl Compared {
             GroupType::SmtBalance | GroupType::Imbalanced => (Migration::Task, 1),
             GroupType::HasSpare | GroupType::FullyBusy | GroupType::Overloaded => {
                 if local.class == GroupType::HasSpare {
-                    self.to_fill_spare(rules, domain, idle)
+                    self.spare_to_fill(rules, domain, idle)
                 } else {
                     (Migration::Load, self.load_to_even())
                 }
@@ -118,7 +118,7 @@ impl Compared {
     }
 
     /// The local group has spare capacity.
-    fn to_fill_spare(&self, rules: &Rules, domain: &SimDomain, idle: CpuIdle) -> (Migration, i64) {
+    fn spare_to_fill(&self, rules: &Rules, domain: &SimDomain, idle: CpuIdle) -> (Migration, i64) {
         let (local, busiest) = (&self.local, &self.busiest);
         let in_llc = rules.llc_evens_tasks && domain.flags.contains(SdFlags::SHARE_LLC);
         if busiest.class > GroupType::FullyBusy && !in_llc {

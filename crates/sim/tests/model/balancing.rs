@@ -112,9 +112,22 @@ fn as_many_tasks_as_cores_settle_one_a_core() {
             assert!(busy.abs_diff(100) <= SLACK, "{version}: core {core} is {busy} % busy");
         }
     }
-    let off = Kernel::new(Version::new(6, 1)).with(MechanismId::PreferSibling, false);
-    let (seen, _) = settle(&machine, &off, started_on(&machine, 0..4, 2));
-    assert_eq!(seen.busy(0..4, 1_000 * MS), 200, "two tasks stay where no sibling is preferred");
+}
+
+/// Three tasks on a core of four threads, and a core with one thread online: as many CPUs idle here as there.
+#[test]
+fn a_preferred_sibling_takes_a_task_though_idle_cpus_are_even() {
+    let mut machine = machines::smt(2, 4);
+    machine.online = cpus(0..5);
+    for version in RELEASES {
+        let on_first = |prefers| {
+            let kernel = Kernel::new(version).with(MechanismId::PreferSibling, prefers);
+            let (seen, _) = settle(&machine, &kernel, started_on(&machine, 0..3, 3));
+            seen.busy(0..4, 1_000 * MS)
+        };
+        assert!(on_first(true).abs_diff(200) <= SLACK, "{version}");
+        assert_eq!(on_first(false), 300, "{version}");
+    }
 }
 
 #[test]
@@ -189,6 +202,8 @@ fn two_nodes() -> Machine {
     node.cpus = cpus(8..16);
     node.distances = vec![20, 10];
     machine.nodes.push(node);
+    let between = machine.constants.get("handover_node_ns").expect("a cost").clone();
+    machine.constants.set("handover_remote_ns", between);
     machine
 }
 
