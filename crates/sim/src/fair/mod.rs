@@ -1,8 +1,9 @@
-//! The fair class of Linux 4.18 (`kernel/sched/fair.c`): CFS, PELT, wake-up placement, load-based balancing.
+//! The fair class (`kernel/sched/fair.c`): CFS, PELT and wake-up placement of 4.18, balancing of every release from
+//! 4.18 on: by load up to 5.4, by group classes from 5.5.
 //!
 //! Functions carry the kernel's names, so that a kernel developer finds his way. Left out so far: task groups,
-//! bandwidth control, util_est, next and last buddies, NUMA balancing, asymmetric packing, and the retries of
-//! `load_balance` for tasks that may run on another CPU of the destination group.
+//! bandwidth control, util_est, next and last buddies, NUMA balancing, energy-aware scheduling. What a CPU spends on
+//! balancing before it goes idle shows in its cost accounting only: it goes idle at once.
 
 mod asym;
 mod balance;
