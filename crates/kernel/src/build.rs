@@ -7,6 +7,7 @@ use crate::chain::{LOWER_THRESHOLD_SINCE, RawDomain, chain};
 use crate::config::Kernel;
 use crate::domain::{Domain, Domains};
 use crate::groups::groups;
+use crate::imb_numa;
 use crate::levels::levels_before;
 use crate::version::Version;
 use machine::Machine;
@@ -69,8 +70,9 @@ fn assemble(
         .collect();
     let mut by_cpu: Vec<Vec<Domain>> = (0..machine.cpus.len())
         .map(|cpu| {
+            let allowed = imb_numa::of_chain(&chains[cpu], kernel.version);
             let full = (0..chains[cpu].len())
-                .map(|level| finish(&chains, cpu, level, &capacity, kernel.version))
+                .map(|level| finish(&chains, cpu, level, &capacity, allowed[level], kernel.version))
                 .collect();
             attach(full, kernel.version)
         })
@@ -80,7 +82,14 @@ fn assemble(
     Ok(Domains { cpus: online, by_cpu, capacity, smt_mask })
 }
 
-fn finish(chains: &Chains, cpu: usize, level: usize, capacity: &[u64], version: Version) -> Domain {
+fn finish(
+    chains: &Chains,
+    cpu: usize,
+    level: usize,
+    capacity: &[u64],
+    imb_numa_nr: u32,
+    version: Version,
+) -> Domain {
     let raw = &chains[cpu][level];
     Domain {
         name: raw.name,
@@ -93,6 +102,7 @@ fn finish(chains: &Chains, cpu: usize, level: usize, capacity: &[u64], version: 
         min_interval_ms: raw.weight,
         max_interval_ms: 2 * raw.weight,
         busy_factor: if version >= LOWER_THRESHOLD_SINCE { 16 } else { 32 },
+        imb_numa_nr,
         busy_idx: raw.busy_idx,
         idle_idx: raw.idle_idx,
     }

@@ -44,6 +44,9 @@ pub struct Domain {
     pub max_interval_ms: u32,
     /// Factor on the interval while the CPU is busy.
     pub busy_factor: u32,
+    /// Tasks up to which a NUMA domain tolerates an imbalance (`sd->imb_numa_nr`, kernels from 5.18 on); 0 below the
+    /// node's level and in older kernels.
+    pub imb_numa_nr: u32,
     /// `rq->cpu_load` index while busy, for kernels that have one (before 5.3).
     pub busy_idx: u8,
     /// `rq->cpu_load` index while idle, for kernels that have one (before 5.3).

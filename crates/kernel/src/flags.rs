@@ -29,8 +29,9 @@ bitflags::bitflags! {
         const SHARE_LLC = 1 << 9;
         /// Only one balancer at a time.
         const SERIALIZE = 1 << 10;
-        /// Lower-numbered or preferred CPUs fill first. No predicted domain has it: POWER7, shared-processor
-        /// partitions of POWER and preferred cores on x86 set it, by facts that [`machine::Machine`] does not hold.
+        /// Lower-numbered or preferred CPUs fill first. POWER7, shared-processor partitions of POWER and preferred
+        /// cores on x86 set it, by facts that [`machine::Machine`] does not hold; predicted are SMT domains of
+        /// powerpc under the mechanism `asym-packing` only.
         const ASYM_PACKING = 1 << 11;
         /// Prefer to place tasks in a sibling domain.
         const PREFER_SIBLING = 1 << 12;

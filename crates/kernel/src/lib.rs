@@ -10,6 +10,7 @@ pub mod debugfs;
 pub mod domain;
 pub mod flags;
 mod groups;
+mod imb_numa;
 pub mod levels;
 mod llc;
 pub mod log;

@@ -21,7 +21,9 @@ pub(crate) fn levels(machine: &Machine, kernel: &Kernel) -> (Vec<Level>, Vec<Cpu
     let l2 = l2_threads(machine, kernel, &cores);
     let online = |masks: &[CpuSet]| masks.iter().map(|&m| m & machine.online).collect::<Vec<_>>();
 
-    let flags = SdFlags::SHARE_CPUCAPACITY | SdFlags::SHARE_LLC;
+    let mut flags = SdFlags::SHARE_CPUCAPACITY | SdFlags::SHARE_LLC;
+    // powerpc_smt_flags: a core with few busy threads gives them more when they are its first ones.
+    flags.set(SdFlags::ASYM_PACKING, kernel.has(MechanismId::AsymPacking));
     let mut levels = vec![Level::tiling("SMT", flags, online(&smt))];
     let compared = if kernel.has(MechanismId::BigCoreCache) { &smt } else { &cores };
     // The kernel decides once, while it brings up the CPUs at boot, and keeps it through hotplug.

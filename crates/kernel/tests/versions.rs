@@ -177,3 +177,36 @@ fn levels_that_do_not_fit_are_refused() {
          expected the CPUs that CPU 9 has, 8-15"
     );
 }
+
+#[test]
+fn asymmetric_packing_marks_smt_domains_of_powerpc_where_it_is_switched_on() {
+    let machine = big_cores(2);
+    let flags = |version: Version, on| {
+        let kernel = Kernel::new(version).with(MechanismId::AsymPacking, on);
+        let domains = build(&machine, &kernel).unwrap();
+        assert!(on || domains == build(&machine, &Kernel::new(version)).unwrap());
+        let text = debugfs::debugfs(&domains, version);
+        let of = |m: usize| {
+            let file = format!("cpu0/domain{m}/flags: ");
+            text.lines().find_map(|l| l.strip_prefix(&file)).unwrap().to_string()
+        };
+        (of(0), of(1))
+    };
+    for version in [Version::new(4, 20), Version::new(6, 12)] {
+        let (smt, above) = flags(version, true);
+        assert!(smt.contains("SD_ASYM_PACKING "), "{smt}");
+        assert!(!above.contains("SD_ASYM_PACKING"), "{above}");
+        assert!(!flags(version, false).0.contains("SD_ASYM_PACKING"));
+    }
+}
+
+#[test]
+fn tolerated_imbalance_goes_by_llcs_from_5_18_on() {
+    // Two cores of two small cores of four threads a node: the L2 is the small core's.
+    let of = |version| domain(version, "NUMA").imb_numa_nr;
+    assert_eq!((of("5.17"), of("5.18") > 0), (0, true));
+    let node = domain("6.12", "PKG");
+    let llc = domain("6.12", "CACHE");
+    let llcs = node.span.len() / llc.span.len();
+    assert_eq!(node.imb_numa_nr as usize, llcs);
+}

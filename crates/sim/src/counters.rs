@@ -2,6 +2,42 @@
 
 use crate::topology::Distance;
 
+/// Balancing attempts by one kind of CPU, as `/proc/schedstat` counts them for each domain; summed over domains.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Balancing {
+    /// Attempts (`lb_count`).
+    pub count: u64,
+    /// Attempts that found nothing to do, or left it to another CPU (`lb_balanced`).
+    pub balanced: u64,
+    /// Attempts that moved nothing though a busiest queue was found (`lb_failed`).
+    pub failed: u64,
+    /// Tasks moved (`lb_gained`).
+    pub gained: u64,
+    /// Tasks moved though they were cache hot (`lb_hot_gained`).
+    pub hot_gained: u64,
+    /// Imbalance found (`lb_imbalance`): load, utilisation or tasks, whichever was compared.
+    pub imbalance: u64,
+    /// Attempts without a busiest group (`lb_nobusyg`).
+    pub nobusyg: u64,
+    /// Attempts without a busiest queue in the busiest group (`lb_nobusyq`).
+    pub nobusyq: u64,
+}
+
+impl Balancing {
+    fn named(&self) -> [(&'static str, u64); 8] {
+        [
+            ("lb_count", self.count),
+            ("lb_balanced", self.balanced),
+            ("lb_failed", self.failed),
+            ("lb_gained", self.gained),
+            ("lb_hot_gained", self.hot_gained),
+            ("lb_imbalance", self.imbalance),
+            ("lb_nobusyg", self.nobusyg),
+            ("lb_nobusyq", self.nobusyq),
+        ]
+    }
+}
+
 /// Counters of one run; times in ns, summed over CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counters {
@@ -21,10 +57,16 @@ pub struct Counters {
     pub placements_by_distance: [u64; Distance::COUNT],
     /// Moves of tasks by the balancer, by distance.
     pub balanced_by_distance: [u64; Distance::COUNT],
-    /// Balancing attempts (`lb_count`).
-    pub lb_count: u64,
-    /// Attempts that moved nothing though a busiest group was found (`lb_failed`).
-    pub lb_failed: u64,
+    /// Balancing by idle CPUs (`CPU_IDLE`).
+    pub lb_idle: Balancing,
+    /// Balancing by busy CPUs (`CPU_NOT_IDLE`).
+    pub lb_not_idle: Balancing,
+    /// Balancing by CPUs about to go idle (`CPU_NEWLY_IDLE`).
+    pub lb_newly_idle: Balancing,
+    /// Attempts to push a running task (`alb_count`).
+    pub alb_count: u64,
+    /// Attempts to push that found no task that may go (`alb_failed`).
+    pub alb_failed: u64,
     /// Running tasks pushed to another CPU (`alb_pushed`).
     pub alb_pushed: u64,
     /// Times an idle CPU was kicked to balance for all idle CPUs.
@@ -48,8 +90,8 @@ impl Counters {
             ("ttwu_count".into(), self.wakeups),
             ("ttwu_affine_attempts".into(), self.affine_attempts),
             ("ttwu_move_affine".into(), self.affine_moves),
-            ("lb_count".into(), self.lb_count),
-            ("lb_failed".into(), self.lb_failed),
+            ("alb_count".into(), self.alb_count),
+            ("alb_failed".into(), self.alb_failed),
             ("alb_pushed".into(), self.alb_pushed),
             ("ilb_kicks".into(), self.ilb_kicks),
             ("ipis".into(), self.ipis),
@@ -63,6 +105,13 @@ impl Counters {
         ] {
             let by_name = Distance::ALL.iter().zip(counts);
             out.extend(by_name.map(|(d, &n)| (format!("{what}_{}", d.name()), n)));
+        }
+        for (idle, balancing) in [
+            ("idle", &self.lb_idle),
+            ("not_idle", &self.lb_not_idle),
+            ("newly_idle", &self.lb_newly_idle),
+        ] {
+            out.extend(balancing.named().map(|(what, n)| (format!("{what}_{idle}"), n)));
         }
         let by_busy = self.run_ns_by_busy.iter().enumerate().skip(1);
         out.extend(by_busy.map(|(k, &ns)| (format!("run_ns_{k}_busy"), ns)));

@@ -18,6 +18,8 @@ pub enum Purpose {
     Start = 3,
     /// Think times of users on other machines.
     Clients = 4,
+    /// Whether newly idle balancing runs (`NI_RANDOM`).
+    Balance = 5,
 }
 
 /// One stream.

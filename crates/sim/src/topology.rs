@@ -4,6 +4,7 @@ pub use crate::distance::Distance;
 use crate::distance::Distances;
 use kernel::{Domain, Domains, SdFlags};
 use machine::{CpuSet, Machine};
+use std::collections::BTreeMap;
 
 /// A CPU number.
 pub type Cpu = u16;
@@ -19,6 +20,17 @@ pub struct Group {
     pub mask: Box<[Cpu]>,
     /// Capacity.
     pub capacity: u64,
+    /// Capacity of its smallest CPU.
+    pub min_capacity: u64,
+    /// Capacity of its largest CPU.
+    pub max_capacity: u64,
+    /// Cores, as `cpu_smt_mask()` has them (`sg->cores`).
+    pub cores: u32,
+    /// Flags of the child domain that the group stands for.
+    pub flags: SdFlags,
+    /// Number of the state that the group shares with the same group of other CPUs (`sched_group_capacity`), below
+    /// [`Topology::nr_group_states`].
+    pub state: usize,
 }
 
 /// A sched domain of one CPU.
@@ -48,6 +60,8 @@ pub struct SimDomain {
     pub idle_idx: usize,
     /// Whether the child domain carries `PREFER_SIBLING`.
     pub child_prefers_sibling: bool,
+    /// See [`kernel::Domain`].
+    pub imb_numa_nr: u32,
 }
 
 /// CPUs that share a last-level cache as the scheduler sees it.
@@ -68,6 +82,8 @@ pub struct Topology {
     pub online_set: CpuSet,
     /// By CPU: domains from the lowest up.
     pub domains: Vec<Box<[SimDomain]>>,
+    /// Number of distinct groups.
+    pub nr_group_states: usize,
     /// Last-level caches.
     pub llcs: Vec<Llc>,
     /// By CPU: index into [`Topology::llcs`].
@@ -118,11 +134,15 @@ impl Topology {
         let (pipeline_of, pipelines) = number(&pipelines);
         let position =
             |c: usize| llcs[llc_of[c] as usize].iter().position(|x| x == c).unwrap_or(0) as u16;
+        let mut states = GroupStates::new();
+        let domains =
+            built.by_cpu.iter().map(|chain| sim_domains(chain, built, &mut states)).collect();
         Topology {
             nr_cpus: machine.cpus.len(),
             online: list(machine.online),
             online_set: machine.online,
-            domains: built.by_cpu.iter().map(|chain| sim_domains(chain)).collect(),
+            domains,
+            nr_group_states: states.len(),
             has_llc_domain: cpus.clone().map(|c| built.llc(c).len() > 1).collect(),
             llc_position: cpus.clone().map(position).collect(),
             llcs: llcs.iter().map(|&s| Llc { cpus: list(s) }).collect(),
@@ -176,7 +196,32 @@ fn cluster(chain: &[Domain]) -> Option<Box<[Cpu]>> {
     chain.iter().find(|d| d.name == "CLS").map(|d| list(d.span))
 }
 
-fn sim_domains(chain: &[Domain]) -> Box<[SimDomain]> {
+/// Groups by level and the CPU whose `sched_group_capacity` they use.
+type GroupStates = BTreeMap<(usize, usize), usize>;
+
+fn sim_group(
+    group: &kernel::Group,
+    level: usize,
+    all: &Domains,
+    states: &mut GroupStates,
+) -> Group {
+    let next = states.len();
+    let capacities = || group.span.iter().map(|c| all.capacity[c]);
+    let first_of_core = |c: &usize| (all.smt_mask[*c] & group.span).first() == Some(*c);
+    Group {
+        cpus: list(group.span),
+        span: group.span,
+        mask: list(group.mask),
+        capacity: group.capacity,
+        min_capacity: capacities().min().unwrap_or(group.capacity),
+        max_capacity: capacities().max().unwrap_or(group.capacity),
+        cores: group.span.iter().filter(first_of_core).count() as u32,
+        flags: group.flags,
+        state: *states.entry((level, group.id)).or_insert(next),
+    }
+}
+
+fn sim_domains(chain: &[Domain], all: &Domains, states: &mut GroupStates) -> Box<[SimDomain]> {
     chain
         .iter()
         .enumerate()
@@ -184,16 +229,7 @@ fn sim_domains(chain: &[Domain]) -> Box<[SimDomain]> {
             span: d.span,
             weight: d.span.len() as u32,
             flags: d.flags,
-            groups: d
-                .groups
-                .iter()
-                .map(|g| Group {
-                    cpus: list(g.span),
-                    span: g.span,
-                    mask: list(g.mask),
-                    capacity: g.capacity,
-                })
-                .collect(),
+            groups: d.groups.iter().map(|g| sim_group(g, d.level, all, states)).collect(),
             imbalance_pct: u64::from(d.imbalance_pct),
             cache_nice_tries: d.cache_nice_tries,
             min_interval_ms: u64::from(d.min_interval_ms),
@@ -203,6 +239,7 @@ fn sim_domains(chain: &[Domain]) -> Box<[SimDomain]> {
             idle_idx: usize::from(d.idle_idx),
             child_prefers_sibling: level > 0
                 && chain[level - 1].flags.contains(SdFlags::PREFER_SIBLING),
+            imb_numa_nr: d.imb_numa_nr,
         })
         .collect()
 }

@@ -4,6 +4,7 @@ use crate::counters::Counters;
 use crate::events::NEVER;
 use crate::hardware::Hardware;
 use crate::idle::IdleHistory;
+use crate::rng::Stream;
 use crate::topology::{Cpu, Topology};
 use machine::CpuSet;
 use workload::{BarrierId, CondId, CounterId, FlagId, LockId, ProgramId, QueueId};
@@ -213,6 +214,8 @@ pub struct World<'a> {
     pub requests: Vec<Request>,
     /// Moves by [`World::balance_to`] that the observer has not seen yet.
     pub(crate) moves: Vec<(TaskId, Cpu, Cpu)>,
+    /// Draws of balancing.
+    pub(crate) balance_draws: Stream,
     /// Counters.
     pub counters: Counters,
 }

@@ -100,6 +100,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             busy: vec![0; scenario.topo.pipelines.len()],
             requests: Vec::with_capacity(16),
             moves: Vec::with_capacity(16),
+            balance_draws: Stream::new(seed, Purpose::Balance),
             counters: Default::default(),
         };
         let users = Users::new(scenario, seed);

@@ -1,37 +1,29 @@
-//! Which group is the busiest, by how much, and which of its queues (`find_busiest_group`, 4.18).
+//! Which group is the busiest and by how much, by load alone (`find_busiest_group` up to 5.4).
+//!
+//! Misfit tasks on CPUs that differ in capacity (4.20 to 5.4) are left out.
 
-use super::Fair;
+use super::env::{CpuIdle, Env, Migration};
 use super::weight::NICE_0_WEIGHT;
-use crate::topology::{Cpu, Group, SimDomain};
+use super::{Fair, asym};
+use crate::topology::Group;
 use crate::world::World;
-use machine::CpuSet;
+use kernel::SdFlags;
 
-/// For whom balancing is done (`enum cpu_idle_type`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CpuIdle {
-    /// An idle CPU.
-    Idle,
-    /// A busy CPU.
-    Busy,
-    /// A CPU that is about to go idle.
-    NewlyIdle,
-}
-
-/// One balancing attempt (`struct lb_env`).
-pub(super) struct Env<'a> {
-    pub(super) domain: &'a SimDomain,
-    pub(super) level: usize,
-    pub(super) dst: Cpu,
-    pub(super) idle: CpuIdle,
-    /// CPUs still considered.
-    pub(super) cpus: CpuSet,
-    /// Load to move.
-    pub(super) imbalance: u64,
+/// What a group is like, in the order in which groups are pulled from (`enum group_type` up to 5.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum LoadClass {
+    /// Nothing of note.
+    #[default]
+    Other,
+    /// Affinities kept the levels below from balancing.
+    Imbalanced,
+    /// It has more tasks than it can handle.
+    Overloaded,
 }
 
 /// What a group looks like (`struct sg_lb_stats`).
 #[derive(Debug, Clone, Default)]
-pub(super) struct Stats {
+pub(super) struct LoadStats {
     avg_load: u64,
     load: u64,
     weighted_load: u64,
@@ -41,10 +33,10 @@ pub(super) struct Stats {
     running: u64,
     weight: u64,
     idle_cpus: u64,
-    overloaded: bool,
+    class: LoadClass,
 }
 
-impl Stats {
+impl LoadStats {
     /// `group_has_capacity`.
     fn has_capacity(&self, imbalance_pct: u64) -> bool {
         self.running < self.weight || self.capacity * 100 > self.util * imbalance_pct
@@ -58,7 +50,7 @@ impl Stats {
 
 impl Fair {
     /// The busiest group of the domain, and in `env.imbalance` how much load should leave it.
-    pub(super) fn find_busiest_group(&mut self, w: &mut World, env: &mut Env) -> Option<usize> {
+    pub(super) fn find_busiest_load(&mut self, w: &mut World, env: &mut Env) -> Option<usize> {
         let mut stats = std::mem::take(&mut self.group_stats);
         self.update_sd_lb_stats(w, env, &mut stats);
         let busiest = self.pick_busiest(w, env, &mut stats);
@@ -66,72 +58,68 @@ impl Fair {
         busiest
     }
 
-    fn pick_busiest(&self, w: &World, env: &mut Env, stats: &mut [Stats]) -> Option<usize> {
+    fn pick_busiest(&self, w: &World, env: &mut Env, stats: &mut [LoadStats]) -> Option<usize> {
         let pct = env.domain.imbalance_pct;
         let total_load: u64 = stats.iter().map(|s| s.load).sum();
         let total_capacity: u64 = stats.iter().map(|s| s.capacity).sum();
         let local = stats[0].clone();
         for s in &mut stats[1..] {
             if env.domain.child_prefers_sibling
+                && self.rules.prefer_sibling
                 && local.has_capacity(pct)
                 && s.running > local.running + 1
             {
-                s.overloaded = true;
+                s.class = LoadClass::Overloaded;
             }
         }
-        // The first of the heaviest kind with the highest load (update_sd_pick_busiest).
-        let at = (1..stats.len())
-            .filter(|&i| stats[i].overloaded || stats[i].avg_load > 0)
-            .reduce(|best, i| {
-                let key = |i: usize| (stats[i].overloaded, stats[i].avg_load);
-                if key(i) > key(best) { i } else { best }
-            })?;
-        let busiest = &stats[at];
+        let at = busiest_of(env, stats)?;
+        let mut busiest = stats[at].clone();
+        if packs(env, at) {
+            // To the preferred CPU comes all there is.
+            env.imbalance = (busiest.avg_load * busiest.capacity).div_ceil(1024) as i64;
+            return Some(at);
+        }
         if busiest.running == 0 {
             return None;
         }
         let average = total_load * 1024 / total_capacity.max(1);
-        let forced = env.idle != CpuIdle::Busy && local.has_capacity(pct) && busiest.overloaded;
-        if !forced {
-            if local.avg_load >= busiest.avg_load || local.avg_load >= average {
-                return None;
-            }
-            let balanced = match env.idle {
-                CpuIdle::Idle => !busiest.overloaded && local.idle_cpus <= busiest.idle_cpus + 1,
-                CpuIdle::Busy | CpuIdle::NewlyIdle => {
-                    100 * busiest.avg_load <= pct * local.avg_load
-                }
-            };
-            if balanced {
-                return None;
-            }
+        let imbalanced = busiest.class == LoadClass::Imbalanced;
+        let pulls =
+            env.is_idle() && local.has_capacity(pct) && busiest.class == LoadClass::Overloaded;
+        if !imbalanced && !pulls && is_balanced(&local, &busiest, average, env) {
+            return None;
+        }
+        if imbalanced {
+            busiest.load_per_task = busiest.load_per_task.min(average);
         }
         let per_task_here = self.cpu_avg_load_per_task(w, env.dst);
-        env.imbalance = calculate_imbalance(&local, busiest, average, per_task_here, pct);
-        (env.imbalance > 0).then_some(at)
+        let imbalance = calculate_imbalance(&local, &busiest, average, per_task_here, pct);
+        env.migration = Migration::Load;
+        env.imbalance = imbalance as i64;
+        (imbalance > 0).then_some(at)
     }
 
     /// `update_sd_lb_stats`, the local group first.
-    fn update_sd_lb_stats(&mut self, w: &mut World, env: &Env, stats: &mut Vec<Stats>) {
+    fn update_sd_lb_stats(&mut self, w: &mut World, env: &Env, stats: &mut Vec<LoadStats>) {
         let index = match env.idle {
-            CpuIdle::Busy => env.domain.busy_idx,
-            CpuIdle::NewlyIdle => 0,
-            CpuIdle::Idle => env.domain.idle_idx,
+            CpuIdle::Busy if self.rules.cpu_load_history => env.domain.busy_idx,
+            CpuIdle::Idle if self.rules.cpu_load_history => env.domain.idle_idx,
+            CpuIdle::Busy | CpuIdle::Idle | CpuIdle::NewlyIdle => 0,
         };
         let mut overload = false;
         let mut looked = 0;
         stats.clear();
         for (i, group) in env.domain.groups.iter().enumerate() {
             looked += group.cpus.len();
-            stats.push(self.update_sg_lb_stats(w, env, group, i == 0, index, &mut overload));
+            stats.push(self.sum_sg_load(w, env, group, i == 0, index, &mut overload));
         }
         w.charge(env.dst, looked as f64 * w.hw.balance_cycles);
-        if env.level + 1 == w.topo.domains[env.dst as usize].len() {
+        if env.level + 1 == w.topo.domains[env.cpu as usize].len() {
             self.overload = overload;
         }
     }
 
-    fn update_sg_lb_stats(
+    fn sum_sg_load(
         &self,
         w: &World,
         env: &Env,
@@ -139,48 +127,86 @@ impl Fair {
         local: bool,
         index: usize,
         overload: &mut bool,
-    ) -> Stats {
-        let mut s =
-            Stats { capacity: group.capacity, weight: group.cpus.len() as u64, ..Stats::default() };
+    ) -> LoadStats {
+        let mut s = LoadStats {
+            capacity: group.capacity,
+            weight: group.cpus.len() as u64,
+            ..LoadStats::default()
+        };
         for &cpu in group.cpus.iter().filter(|&&c| env.cpus.contains(c as usize)) {
             s.load +=
                 if local { self.target_load(cpu, index) } else { self.source_load(cpu, index) };
             s.util += self.cpu_util(w, cpu);
             let running = u64::from(w.cpus[cpu as usize].nr_running);
             s.running += running;
-            s.weighted_load += self.weighted_cpuload(cpu);
+            s.weighted_load += self.cpu_load(cpu);
             s.idle_cpus += u64::from(running == 0 && w.idle_cpu(cpu));
             *overload |= running > 1;
         }
         s.avg_load = s.load * 1024 / s.capacity.max(1);
         s.load_per_task = s.weighted_load.checked_div(s.running).unwrap_or(0);
-        s.overloaded = s.is_overloaded(env.domain.imbalance_pct);
+        s.class = if s.is_overloaded(env.domain.imbalance_pct) {
+            LoadClass::Overloaded
+        } else if self.imbalanced_groups[group.state] {
+            LoadClass::Imbalanced
+        } else {
+            LoadClass::Other
+        };
         s
     }
+}
 
-    /// `find_busiest_queue`: the CPU of the group with the most load for its capacity.
-    pub(super) fn find_busiest_queue(&self, w: &World, env: &Env, group: &Group) -> Option<Cpu> {
-        let mut busiest: Option<(u64, u64, Cpu)> = None;
-        for &cpu in group.cpus.iter().filter(|&&c| env.cpus.contains(c as usize)) {
-            let load = self.weighted_cpuload(cpu);
-            // One task that is more than should move would only change places.
-            if w.cpus[cpu as usize].nr_running == 1 && load > env.imbalance {
-                continue;
-            }
-            let capacity = w.topo.capacity[cpu as usize];
-            let (best_load, best_capacity) = busiest.map_or((0, 1), |(l, c, _)| (l, c));
-            if load * best_capacity > best_load * capacity {
-                busiest = Some((load, capacity, cpu));
+/// The first of the heaviest class with the highest load (`update_sd_pick_busiest`). An idle CPU takes groups of lower
+/// priority only, the lowest first, where packing is asymmetric.
+fn busiest_of(env: &Env, stats: &[LoadStats]) -> Option<usize> {
+    let asymmetric = env.domain.flags.contains(SdFlags::ASYM_PACKING) && env.is_idle();
+    let mut best: Option<usize> = None;
+    for (at, s) in stats.iter().enumerate().skip(1) {
+        let (class, load) =
+            best.map_or((LoadClass::Other, 0), |b| (stats[b].class, stats[b].avg_load));
+        if s.class < class || (s.class == class && s.avg_load <= load) {
+            continue;
+        }
+        let preferred = |g: usize| asym::preferred(&env.domain.groups[g]);
+        if s.class > class || !asymmetric {
+            best = Some(at);
+        } else if s.running > 0 && preferred(at).is_some_and(|cpu| asym::prefers(env.dst, cpu)) {
+            let lower = |b: usize| preferred(b) < preferred(at);
+            if best.is_none_or(lower) {
+                best = Some(at);
             }
         }
-        busiest.map(|(_, _, cpu)| cpu)
+    }
+    best
+}
+
+/// `check_asym_packing`: the idle destination is preferred to the busiest group.
+fn packs(env: &Env, busiest: usize) -> bool {
+    env.domain.flags.contains(SdFlags::ASYM_PACKING)
+        && env.is_idle()
+        && asym::preferred(&env.domain.groups[busiest])
+            .is_some_and(|cpu| asym::prefers(env.dst, cpu))
+}
+
+/// The checks of `find_busiest_group` that leave things as they are.
+fn is_balanced(local: &LoadStats, busiest: &LoadStats, average: u64, env: &Env) -> bool {
+    if local.avg_load >= busiest.avg_load || local.avg_load >= average {
+        return true;
+    }
+    match env.idle {
+        CpuIdle::Idle => {
+            busiest.class != LoadClass::Overloaded && local.idle_cpus <= busiest.idle_cpus + 1
+        }
+        CpuIdle::Busy | CpuIdle::NewlyIdle => {
+            100 * busiest.avg_load <= env.domain.imbalance_pct * local.avg_load
+        }
     }
 }
 
 /// `calculate_imbalance`: how much load makes both sides average.
 fn calculate_imbalance(
-    local: &Stats,
-    busiest: &Stats,
+    local: &LoadStats,
+    busiest: &LoadStats,
     average: u64,
     per_task_here: u64,
     imbalance_pct: u64,
@@ -188,7 +214,8 @@ fn calculate_imbalance(
     if busiest.avg_load <= average || local.avg_load >= average {
         return fix_small_imbalance(local, busiest, per_task_here);
     }
-    let both_overloaded = busiest.overloaded && local.is_overloaded(imbalance_pct);
+    let both_overloaded =
+        busiest.class == LoadClass::Overloaded && local.is_overloaded(imbalance_pct);
     let above_capacity = if both_overloaded {
         let wanted = busiest.running * 1024;
         match wanted.checked_sub(busiest.capacity) {
@@ -209,7 +236,7 @@ fn calculate_imbalance(
 }
 
 /// `fix_small_imbalance`: one task's load, where moving it brings the machine more capacity.
-fn fix_small_imbalance(local: &Stats, busiest: &Stats, per_task_here: u64) -> u64 {
+fn fix_small_imbalance(local: &LoadStats, busiest: &LoadStats, per_task_here: u64) -> u64 {
     let (local_per_task, factor) = match local.running {
         0 => (per_task_here, 2),
         _ => (local.load_per_task, if busiest.load_per_task > local.load_per_task { 1 } else { 2 }),

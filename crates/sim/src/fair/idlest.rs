@@ -1,4 +1,4 @@
-//! Where a new task goes, and one that execs: down the domains to the idlest CPU (`find_idlest_cpu`, 4.18).
+//! Where a new task goes, and one that execs: down the domains to the idlest CPU (`find_idlest_cpu`); by load up to 5.4.
 
 use super::Fair;
 use super::weight::NICE_0_WEIGHT;
@@ -38,7 +38,11 @@ impl Fair {
             if !domain.flags.contains(flag) {
                 continue;
             }
-            let Some(group) = self.find_idlest_group(w, domain, task, flag) else { continue };
+            let group = match self.rules.group_classes {
+                true => self.find_idlest_class(w, domain, task),
+                false => self.find_idlest_group(w, domain, task, flag),
+            };
+            let Some(group) = group else { continue };
             let chosen = self.find_idlest_group_cpu(w, &domain.groups[group], task, cpu);
             if chosen != cpu {
                 cpu = chosen;
@@ -105,7 +109,7 @@ impl Fair {
     fn look_at_group(&self, w: &mut World, group: &Group, task: TaskId) -> Seen {
         let (mut runnable, mut average, mut spare) = (0, 0, 0);
         for &cpu in &group.cpus {
-            runnable += self.weighted_cpuload(cpu);
+            runnable += self.cpu_load(cpu);
             average += self.queues[cpu as usize].avg.load_avg;
             let left =
                 w.topo.capacity[cpu as usize].saturating_sub(self.cpu_util_without(w, cpu, task));
@@ -134,8 +138,8 @@ impl Fair {
                 if better {
                     shallowest = Some((state, since, c));
                 }
-            } else if shallowest.is_none() && self.weighted_cpuload(c) < least.0 {
-                least = (self.weighted_cpuload(c), c);
+            } else if shallowest.is_none() && self.cpu_load(c) < least.0 {
+                least = (self.cpu_load(c), c);
             }
         }
         shallowest.map_or(least.1, |(_, _, c)| c)

@@ -196,6 +196,11 @@ impl Fair {
         self.entities[task.index()].avg.load_avg
     }
 
+    /// `task_util`.
+    pub(super) fn task_util(&self, task: TaskId) -> u64 {
+        self.entities[task.index()].avg.util_avg
+    }
+
     /// `cpu_util`: utilisation or its estimate, at most the CPU's capacity.
     pub(super) fn cpu_util(&self, w: &World, cpu: Cpu) -> u64 {
         let rq = &self.queues[cpu as usize];
@@ -237,6 +242,21 @@ impl Fair {
             let round = if load > old { scale - 1 } else { 0 };
             rq.cpu_load[i] = (old * (scale - 1) + load + round) >> i;
         }
+    }
+
+    /// Load without `task`'s own share (`cpu_load_without`).
+    pub(super) fn cpu_load_without(&self, w: &World, cpu: Cpu, task: TaskId) -> u64 {
+        let entity = &self.entities[task.index()];
+        let own = entity.attached && w.tasks[task.index()].cpu == cpu;
+        let counts = own && (entity.on_rq || !self.rules.runnable_load);
+        self.cpu_load(cpu).saturating_sub(if counts { entity.avg.load_avg } else { 0 })
+    }
+
+    /// Runnable average without `task`'s own share (`cpu_runnable_without`).
+    pub(super) fn cpu_runnable_without(&self, w: &World, cpu: Cpu, task: TaskId) -> u64 {
+        let entity = &self.entities[task.index()];
+        let own = entity.attached && w.tasks[task.index()].cpu == cpu && entity.on_rq;
+        self.cpu_runnable(cpu).saturating_sub(if own { entity.avg.runnable_avg } else { 0 })
     }
 
     /// Utilisation without `task`'s own share (`cpu_util_without`, up to 4.18 `cpu_util_wake`).

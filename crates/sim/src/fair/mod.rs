@@ -2,19 +2,30 @@
 //!
 //! Functions carry the kernel's names, so that a kernel developer finds his way; [`rules`] says which release has
 //! which rule. Left out: task groups, bandwidth control, core scheduling, NUMA balancing (`numa_balancing`),
-//! energy-aware placement, utilisation clamps.
+//! energy-aware placement, utilisation clamps. What a CPU spends on balancing before it goes idle shows in its cost
+//! accounting only: it goes idle at once.
 
+mod asym;
 mod balance;
 mod busiest;
 mod cfs;
+mod classes;
+mod detach;
 mod eevdf;
 mod entity;
+mod env;
+mod groups;
 mod idle_sibling;
 mod idlest;
+mod idlest_class;
+mod imbalance;
 mod load;
+mod newidle;
 mod nohz;
+mod numa;
 mod queue;
 mod rules;
+mod source;
 mod util_est;
 mod wakeup;
 mod weight;
@@ -22,7 +33,7 @@ mod weight;
 use crate::class::{Class, Dequeue, Enqueue, Select};
 use crate::topology::{Cpu, SimDomain, Topology};
 use crate::world::{NohzKick, Request, TaskId, World};
-use busiest::Stats;
+use busiest::LoadStats;
 use entity::Entity;
 use kernel::{Kernel, SdFlags, Version};
 use nohz::Nohz;
@@ -80,7 +91,9 @@ pub struct Fair {
     /// Whether placement looks at the capacities of CPUs (`sched_asym_cpucap_active`, 5.10).
     asym_capacity: bool,
     /// Room for the groups of the domain that is being balanced.
-    group_stats: Vec<Stats>,
+    group_stats: Vec<LoadStats>,
+    /// By group state: whether affinities kept the level below from balance (`sgc->imbalance`).
+    imbalanced_groups: Vec<bool>,
 }
 
 impl Fair {
@@ -106,6 +119,7 @@ impl Fair {
             nohz: Nohz::new(topo.nr_cpus),
             overload: false,
             group_stats: Vec::new(),
+            imbalanced_groups: vec![false; topo.nr_group_states],
         }
     }
 }
@@ -187,7 +201,7 @@ impl Class for Fair {
     }
 
     fn newidle(&mut self, w: &mut World, cpu: Cpu) -> bool {
-        self.idle_balance(w, cpu)
+        self.newidle_balance(w, cpu)
     }
 
     fn idle(&mut self, w: &mut World, cpu: Cpu, tick_stopped: bool) {

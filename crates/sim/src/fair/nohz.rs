@@ -1,10 +1,15 @@
-//! Idle CPUs without a tick: who balances for them, and when their blocked load is brought up to date (4.18).
+//! Idle CPUs without a tick: who balances for them, and when their blocked load is brought up to date.
+//!
+//! What a kick asks for is stats or balancing, as before 5.15: `NOHZ_NEXT_KICK`, which only keeps `nohz.next_balance`
+//! exact, has no effect on results because every visit computes it anew. Newly idle CPUs update blocked load at once,
+//! where kernels from 5.12 on do so a little later, in the idle loop.
 
-use super::Fair;
-use super::busiest::CpuIdle;
+use super::env::CpuIdle;
+use super::{Fair, asym};
 use crate::pelt::HALF_LIFE_PERIODS;
 use crate::topology::Cpu;
 use crate::world::{NohzKick, Request, World};
+use kernel::SdFlags;
 use machine::CpuSet;
 
 /// The state behind `nohz` in the kernel.
@@ -62,16 +67,36 @@ impl Fair {
         }
         let mut kick =
             (self.nohz.has_blocked && now > self.nohz.next_blocked).then_some(NohzKick::Stats);
-        if now >= self.nohz.next_balance {
-            let busy = self.llcs[w.topo.llc_of[cpu as usize] as usize].nr_busy_cpus;
-            let shared = w.topo.has_llc_domain[cpu as usize] && busy > 1;
-            if w.cpus[cpu as usize].nr_running >= 2 || shared {
-                kick = Some(NohzKick::Balance);
-            }
+        if now >= self.nohz.next_balance && self.rules.nohz_balance && self.could_move(w, cpu) {
+            kick = Some(NohzKick::Balance);
         }
         if let Some(kick) = kick {
             self.kick_ilb(w, kick);
         }
+    }
+
+    /// Whether an idle CPU could take something over from the busy `cpu`.
+    fn could_move(&self, w: &World, cpu: Cpu) -> bool {
+        if w.cpus[cpu as usize].nr_running >= 2 {
+            return true;
+        }
+        let chain = &w.topo.domains[cpu as usize];
+        let packing = chain.iter().rfind(|d| d.flags.contains(SdFlags::ASYM_PACKING));
+        let packs = packing.is_some_and(|d| {
+            let mut idle = (d.span & self.nohz.idle_cpus).iter();
+            idle.any(|c| asym::prefers(c as Cpu, cpu))
+        });
+        if packs {
+            return true;
+        }
+        if self.rules.group_classes
+            && chain.iter().any(|d| d.flags.contains(SdFlags::ASYM_CPUCAPACITY))
+        {
+            // Such machines want capacity for each task, not an even use of caches.
+            return self.misfit_task_load(w, cpu) > 0;
+        }
+        let busy = self.llcs[w.topo.llc_of[cpu as usize] as usize].nr_busy_cpus;
+        w.topo.has_llc_domain[cpu as usize] && busy > 1
     }
 
     /// `kick_ilb`: the first idle CPU (`find_new_ilb`).
@@ -102,7 +127,8 @@ impl Fair {
         let mut next_balance = now + 60 * w.hz();
         let mut blocked = false;
         self.nohz.has_blocked = false;
-        for other in self.nohz.idle_cpus.iter().map(|c| c as Cpu) {
+        let start = if self.rules.nohz_own_last { cpu as usize + 1 } else { 0 };
+        for other in self.nohz.idle_cpus.iter_wrap(start).map(|c| c as Cpu) {
             if other == cpu || !w.idle_cpu(other) {
                 continue;
             }

@@ -1,6 +1,7 @@
 //! A CPU's fair run queue: tasks in order, load averages, balancing state.
 
 use super::MIGRATION_COST_NS;
+use super::newidle::SuccessRate;
 use crate::pelt::Pelt;
 use crate::topology::SimDomain;
 use crate::world::TaskId;
@@ -17,6 +18,7 @@ pub(super) struct DomainState {
     pub(super) nr_balance_failed: u32,
     pub(super) max_newidle_cost_ns: u64,
     pub(super) next_decay: u64,
+    pub(super) newidle_rate: SuccessRate,
     /// `avg_scan_cost` of the wake-up scan, in ns.
     pub(super) avg_scan_cost_ns: u64,
 }
@@ -107,6 +109,7 @@ impl RunQueue {
                     nr_balance_failed: 0,
                     max_newidle_cost_ns: 0,
                     next_decay: 0,
+                    newidle_rate: SuccessRate::new(),
                     avg_scan_cost_ns: 0,
                 })
                 .collect(),

@@ -85,6 +85,37 @@ pub(super) struct Rules {
     pub(super) newidle_balance: bool,
     pub(super) nohz_balance: bool,
     pub(super) active_balance: bool,
+    /// Fork and exec keep to the node while it has an idle CPU (5.5 to 5.10).
+    pub(super) fork_stays_on_node: bool,
+    /// NUMA domains tolerate an imbalance by its whole, not by the tasks that would move, at fork as well (6.0).
+    pub(super) numa_whole_imbalance: bool,
+    /// Within an LLC tasks are evened out by number even where a group is overloaded (5.10).
+    pub(super) llc_evens_tasks: bool,
+    /// Each failed attempt halves what a task counts against the imbalance (`shr_bound`, 5.10).
+    pub(super) failures_shrink_tasks: bool,
+    /// SMT siblings share their cache, so no task is hot there (5.9).
+    pub(super) smt_never_hot: bool,
+    /// The interval of a busy CPU is a tick short of a multiple of the level below (5.10).
+    pub(super) odd_busy_interval: bool,
+    /// Newly idle balancing leaves the interval alone (5.1).
+    pub(super) newidle_keeps_interval: bool,
+    /// After failures only an imbalance in tasks pushes a running one (5.13).
+    pub(super) push_for_tasks_only: bool,
+    /// Only lower-priority CPUs give up a single task under asymmetric packing (5.16).
+    pub(super) asym_source: bool,
+    /// Newly idle balancing asks what the lowest domain costs, not the fixed migration cost, and costs decay a
+    /// second after their last rise (5.16).
+    pub(super) newidle_by_cost: bool,
+    /// Newly idle balancing runs at its success rate (`NI_RANDOM`, 6.19).
+    pub(super) newidle_random: bool,
+    /// Blocked load is updated after newly idle balancing that found nothing, and the CPU that balances for idle
+    /// ones begins behind itself and ends with itself (5.12).
+    pub(super) nohz_own_last: bool,
+    /// The busiest group's flags say whether siblings are preferred, not those of the local child (6.5).
+    pub(super) busiest_prefers_sibling: bool,
+    /// Groups of SMT cores with several tasks are a class, spreading goes by cores, an idle core's CPU balances
+    /// first (6.6).
+    pub(super) smt_balance: bool,
     /// The release, for rules that only one place asks about.
     pub(super) version: Version,
 }
@@ -138,6 +169,20 @@ impl Rules {
             newidle_balance: has(MechanismId::NewidleBalance),
             nohz_balance: has(MechanismId::NohzBalance),
             active_balance: has(MechanismId::ActiveBalance),
+            fork_stays_on_node: !from(5, 11),
+            numa_whole_imbalance: from(6, 0),
+            llc_evens_tasks: from(5, 10),
+            failures_shrink_tasks: from(5, 10),
+            smt_never_hot: from(5, 9),
+            odd_busy_interval: from(5, 10),
+            newidle_keeps_interval: from(5, 1),
+            push_for_tasks_only: from(5, 13),
+            asym_source: from(5, 16),
+            newidle_by_cost: from(5, 16),
+            newidle_random: from(6, 19),
+            nohz_own_last: from(5, 12),
+            busiest_prefers_sibling: from(6, 5),
+            smt_balance: from(6, 6),
             version: kernel.version,
         }
     }

@@ -1,5 +1,6 @@
 //! The simulator as a whole: conservation on random machines, closed forms, determinism, knobs, other classes.
 
+mod balancing;
 mod benchmarks;
 mod classes;
 mod clients;

@@ -1,5 +1,6 @@
 use super::WakeUp;
 use crate::fair::Fair;
+use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
 use crate::world::{CpuState, Task, TaskId, World};
@@ -47,6 +48,7 @@ fn world(scenario: &Scenario) -> (World<'_>, Fair) {
         busy: vec![0; topo.pipelines.len()],
         requests: Vec::new(),
         moves: Vec::new(),
+        balance_draws: Stream::new(0, Purpose::Balance),
         counters: Default::default(),
     };
     let mut fair = Fair::new(topo, &scenario.kernel);
