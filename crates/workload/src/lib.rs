@@ -7,6 +7,7 @@ pub mod background;
 pub mod ebizzy;
 pub mod launch;
 pub mod program;
+pub mod rtapp;
 pub mod sched_pipe;
 
 pub use program::{
