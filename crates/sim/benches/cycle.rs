@@ -27,12 +27,8 @@ fn run_sleep(machine: &Machine) -> Workload {
     let cycle = w.program("cycle", vec![Op::Compute(run), sleep, Op::Loop { to: 0, times: 0 }]);
     let stop = w.program("stop", vec![Op::Stop]);
     let tasks = machine.cpus.len() * 3 / 4;
-    let spawn = |program, first_wake_ns| Spawn {
-        program,
-        affinity: None,
-        first_wake_ns,
-        within_ns: 20_000,
-    };
+    let spawn =
+        |program, first_wake_ns| Spawn { first_wake_ns, within_ns: 20_000, ..Spawn::new(program) };
     w.spawns.extend((0..tasks).map(|_| spawn(cycle, 0)));
     w.spawns.push(spawn(stop, (CYCLES / tasks as f64 * 30_000.0) as u64));
     w

@@ -57,6 +57,12 @@ pub trait Class {
     fn enqueue(&mut self, w: &mut World, task: TaskId, why: Enqueue);
     /// `dequeue_task` from the task's CPU.
     fn dequeue(&mut self, w: &mut World, task: TaskId, why: Dequeue);
+    /// `sched_yield` by the running `task` of `cpu`, which will choose again.
+    fn yield_task(&mut self, w: &mut World, cpu: Cpu, task: TaskId);
+    /// `reweight_task`: the weight of `task`, running or queued, becomes that of `nice`.
+    fn reweight(&mut self, w: &mut World, task: TaskId, nice: i8);
+    /// `__setparam_fair`: `task` asks for slices of `slice_ns`; nothing where a kernel has no such thing.
+    fn set_slice(&mut self, w: &mut World, task: TaskId, slice_ns: u64);
     /// `task_dead`.
     fn dead(&mut self, w: &mut World, task: TaskId);
     /// `check_preempt_curr`: whether `task`, just queued, preempts the running task of its CPU.

@@ -17,6 +17,12 @@ pub struct Hardware {
     rate: Vec<f64>,
     /// One `read` or `write` of a pipe, without wake-up or sleep.
     pub pipe_cycles: f64,
+    /// One `read` or `write` of a socket, without wake-up or sleep.
+    pub socket_cycles: f64,
+    /// The network's soft interrupt for one packet, up to the receiver's socket.
+    pub softirq_cycles: f64,
+    /// One atomic read-modify-write on a line that the CPU has.
+    pub atomic_cycles: f64,
     /// Entry to and return from any other short system call.
     pub syscall_cycles: f64,
     /// `fork` or `clone` on the parent's side.
@@ -39,6 +45,8 @@ pub struct Hardware {
     pub poll_ns: u64,
     /// Cycles that a woken task spends on fetching what its waker wrote, by [`Distance`].
     handover_cycles: [f64; Distance::COUNT],
+    /// The same for one line.
+    line_cycles: [f64; Distance::COUNT],
 }
 
 impl Hardware {
@@ -57,16 +65,19 @@ impl Hardware {
             rate.push(ghz * constant(&format!("smt_share_{busy}"))?);
         }
         let lines = constant("wakeup_lines")?;
-        let mut handover_cycles = [0.0; Distance::COUNT];
+        let mut line_cycles = [0.0; Distance::COUNT];
         for distance in topology.distances() {
             if let Some(name) = distance.handover_constant() {
-                handover_cycles[distance as usize] = lines * ns(name)?;
+                line_cycles[distance as usize] = ns(name)?;
             }
         }
         Ok(Hardware {
             cycles_per_ns: ghz,
             rate,
             pipe_cycles: ns("pipe_ns")?,
+            socket_cycles: ns("socket_ns")?,
+            softirq_cycles: ns("softirq_ns")?,
+            atomic_cycles: ns("atomic_ns")?,
             syscall_cycles: ns("syscall_ns")?,
             fork_cycles: ns("fork_ns")?,
             exec_cycles: ns("exec_ns")?,
@@ -77,7 +88,8 @@ impl Hardware {
             balance_cycles: ns("balance_cpu_ns")?,
             ipi_ns: constant("ipi_ns")? as u64,
             poll_ns: constant("poll_ns")? as u64,
-            handover_cycles,
+            handover_cycles: line_cycles.map(|cycles| lines * cycles),
+            line_cycles,
         })
     }
 
@@ -89,6 +101,11 @@ impl Hardware {
     /// Cycles to fetch what a waker at `distance` wrote.
     pub fn handover_cycles(&self, distance: Distance) -> f64 {
         self.handover_cycles[distance as usize]
+    }
+
+    /// Cycles to fetch `lines` lines that a CPU at `distance` wrote.
+    pub fn message_cycles(&self, distance: Distance, lines: u16) -> f64 {
+        self.line_cycles[distance as usize] * f64::from(lines)
     }
 
     /// `cycles` of a thread alone, in ns.

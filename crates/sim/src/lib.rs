@@ -10,6 +10,7 @@ pub mod events;
 pub mod fair;
 pub mod hardware;
 pub mod idle;
+mod latency;
 pub mod pelt;
 pub mod rng;
 mod scenario;
@@ -71,11 +72,49 @@ pub enum SimError {
         /// What is possible.
         max: usize,
     },
-    /// All tasks sleep for ever and the program did not end.
-    #[error("the run stopped making progress at {at_ns} ns: every task waits for another")]
+    /// Nothing but daemons can go on, and the program did not end.
+    #[error("the run stopped making progress at {at_ns} ns: {waits}")]
     Stuck {
         /// When.
         at_ns: u64,
+        /// Which tasks wait, and for what.
+        waits: String,
+    },
+    /// A task goes from step to step without ever taking time.
+    #[error(
+        "program `{program}`, step {step}: found an endless loop that takes no time, expected a step that takes some"
+    )]
+    Endless {
+        /// The program's name.
+        program: String,
+        /// A step of the loop, from 0.
+        step: u16,
+    },
+    /// A task did something that it may not do.
+    #[error("program `{program}`, step {step}: {reason}")]
+    Misuse {
+        /// The program's name.
+        program: String,
+        /// The step, from 0.
+        step: u16,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// A shared thing that cannot be.
+    #[error("workload: {field}: found {found}, expected {expected}")]
+    Workload {
+        /// Which part.
+        field: String,
+        /// What it holds.
+        found: String,
+        /// What is possible.
+        expected: &'static str,
+    },
+    /// A metric of times of which none was recorded.
+    #[error("metric `{metric}`: the run recorded no times for it")]
+    NoTimes {
+        /// The metric's name.
+        metric: String,
     },
     /// A metric's mark was never passed.
     #[error("metric `{metric}`: the run ended before its marks were passed")]

@@ -16,6 +16,8 @@ pub enum Purpose {
     Work = 2,
     /// The state the machine starts in.
     Start = 3,
+    /// Think times of users on other machines.
+    Clients = 4,
 }
 
 /// One stream.

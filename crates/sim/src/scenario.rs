@@ -6,12 +6,13 @@ use crate::counters::Counters;
 use crate::engine::Sim;
 use crate::fair::Fair;
 use crate::hardware::Hardware;
+use crate::latency::Latencies;
 use crate::topology::Topology;
 use crate::trace::{NoTrace, Trace};
 use crate::world::MAX_LOOPS;
 use kernel::{Kernel, Version};
 use machine::{CpuSet, IdleState, Machine};
-use workload::{Op, Reading, Workload};
+use workload::{Metric, Op, Reading, Workload};
 
 /// Everything that replicas of one variant share.
 #[derive(Debug)]
@@ -87,16 +88,13 @@ impl Scenario {
         seed: u64,
         trace: &mut impl Trace,
     ) -> Result<RunResult, SimError> {
-        let mut sim = Sim::new(self, class, seed, trace);
+        let mut sim = Sim::new(self, class, seed, trace)?;
         sim.run()?;
         let metrics = self
             .workload
             .metrics
             .iter()
-            .map(|m| {
-                read(&m.reading, &sim.marks, &sim.counted)
-                    .ok_or_else(|| SimError::Mark { metric: m.name.clone() })
-            })
+            .map(|m| read(m, &sim.marks, &sim.counted, &sim.recorded))
             .collect::<Result<_, _>>()?;
         Ok(RunResult { metrics, end_ns: sim.w.now_ns, counters: sim.w.counters })
     }
@@ -129,6 +127,10 @@ fn check(workload: &Workload, online: CpuSet) -> Result<(), SimError> {
             }
         }
     }
+    for clients in &workload.clients {
+        usable("clients' interrupts", clients.irq_cpus)?;
+    }
+    check_shared(workload)?;
     for spawn in &workload.spawns {
         if let Some(set) = spawn.affinity {
             usable(&workload.programs[spawn.program.0 as usize].name, set)?;
@@ -137,15 +139,52 @@ fn check(workload: &Workload, online: CpuSet) -> Result<(), SimError> {
     Ok(())
 }
 
-fn read(reading: &Reading, marks: &[Option<u64>], counted: &[u64]) -> Option<f64> {
+/// Queues that hold something and barriers that someone comes to.
+fn check_shared(workload: &Workload) -> Result<(), SimError> {
+    let refuse =
+        |field: String, found: String, expected| Err(SimError::Workload { field, found, expected });
+    for (at, queue) in workload.queues.iter().enumerate() {
+        if let Some(c) = queue.capacity
+            && !(1..=c.messages).contains(&c.wake_writers_at)
+        {
+            let found = format!("{} of {} messages", c.wake_writers_at, c.messages);
+            return refuse(
+                format!("queue {at}: wake_writers_at"),
+                found,
+                "1 to the capacity, which is at least 1",
+            );
+        }
+    }
+    match workload.barriers.iter().position(|&parties| parties == 0) {
+        Some(at) => refuse(format!("barrier {at}: parties"), "0".to_string(), "at least 1"),
+        None => Ok(()),
+    }
+}
+
+fn read(
+    metric: &Metric,
+    marks: &[Option<u64>],
+    counted: &[u64],
+    recorded: &[Latencies],
+) -> Result<f64, SimError> {
     let seconds = |from: workload::MarkId, to: workload::MarkId| {
-        let (from, to) = (marks[from.0 as usize]?, marks[to.0 as usize]?);
+        let (from, to) = (marks[from.index()]?, marks[to.index()]?);
         Some((to.checked_sub(from)?) as f64 / 1e9)
     };
-    match *reading {
-        Reading::Seconds { from, to, scale } => Some(seconds(from, to)? * scale),
+    let missing = || SimError::Mark { metric: metric.name.clone() };
+    let none = || SimError::NoTimes { metric: metric.name.clone() };
+    match metric.reading {
+        Reading::Seconds { from, to, scale } => Ok(seconds(from, to).ok_or_else(missing)? * scale),
         Reading::UnitsPerSecond { counter, from, to } => {
-            Some(counted[counter.0 as usize] as f64 / seconds(from, to)?)
+            Ok(counted[counter.index()] as f64 / seconds(from, to).ok_or_else(missing)?)
+        }
+        Reading::RecordsPerSecond { histogram, from, to } => {
+            let count = recorded[histogram.index()].count();
+            Ok(count as f64 / seconds(from, to).ok_or_else(missing)?)
+        }
+        Reading::MeanUs(histogram) => recorded[histogram.index()].mean_us().ok_or_else(none),
+        Reading::PercentileUs { histogram, percent } => {
+            recorded[histogram.index()].percentile_us(percent).ok_or_else(none)
         }
     }
 }

@@ -5,6 +5,7 @@
 use crate::topology::Cpu;
 use crate::world::TaskId;
 use machine::CpuSet;
+use workload::{LockId, QueueId};
 
 /// An observer of a run. Times are in ns and never go back; each method does nothing unless overridden.
 pub trait Trace {
@@ -21,6 +22,14 @@ pub trait Trace {
     fn wakeup(&mut self, _at_ns: u64, _task: TaskId, _by: Cpu, _target: Cpu) {}
     /// `sched_migrate_task`: a task that does not run belongs to another CPU.
     fn migrate(&mut self, _at_ns: u64, _task: TaskId, _from: Cpu, _to: Cpu) {}
+    /// A message was written, by a task or, `None`, from the network; so many are in the queue now.
+    fn sent(&mut self, _at_ns: u64, _task: Option<TaskId>, _queue: QueueId, _queued: usize) {}
+    /// A task read the message that was written at `_written_ns`.
+    fn received(&mut self, _at_ns: u64, _task: TaskId, _queue: QueueId, _written_ns: u64) {}
+    /// A task holds a mutex from now on.
+    fn locked(&mut self, _at_ns: u64, _task: TaskId, _lock: LockId) {}
+    /// A task lets go of a mutex.
+    fn unlocked(&mut self, _at_ns: u64, _task: TaskId, _lock: LockId) {}
 }
 
 /// Watches nothing.

@@ -6,7 +6,7 @@ use crate::hardware::Hardware;
 use crate::idle::IdleHistory;
 use crate::topology::{Cpu, Topology};
 use machine::CpuSet;
-use workload::{CounterId, FlagId, PipeId, ProgramId};
+use workload::{BarrierId, CondId, CounterId, FlagId, LockId, ProgramId, QueueId};
 
 /// A task, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,7 +77,15 @@ pub enum State {
     /// Waiting for a timer.
     Sleeping,
     /// Waiting for a message.
-    Reading(PipeId),
+    Reading(QueueId),
+    /// Waiting for room for a message.
+    Writing(QueueId),
+    /// Waiting for a mutex.
+    Locking(LockId),
+    /// Waiting for a condition variable.
+    Conditional(CondId),
+    /// Waiting for the other parties of a barrier.
+    AtBarrier(BarrierId),
     /// Waiting for its children.
     Waiting,
     /// Gone.
@@ -109,6 +117,8 @@ pub struct Task {
     pub state: State,
     /// CPUs it may use, out of the online ones.
     pub allowed: CpuSet,
+    /// Nice value, -20 to 19.
+    pub nice: i8,
     pub(crate) program: ProgramId,
     pub(crate) pc: u16,
     pub(crate) doing: Doing,
@@ -117,6 +127,47 @@ pub struct Task {
     pub(crate) children: u32,
     /// Cycles to spend when it next runs: fetching what its waker wrote.
     pub(crate) fetch: f64,
+    pub(crate) daemon: bool,
+    /// The step has entered the kernel because it could not be done in user space.
+    pub(crate) in_kernel: bool,
+    /// What the task waited for has come: a condition was signalled, a barrier's parties are complete.
+    pub(crate) signalled: bool,
+    /// Who waits behind it for the same thing.
+    pub(crate) next_waiter: Option<TaskId>,
+    /// The user whose request it works on.
+    pub(crate) client: Option<u32>,
+    pub(crate) stamp_ns: u64,
+    /// When the message that it read last was written.
+    pub(crate) message_ns: u64,
+    /// When its last timer was due.
+    pub(crate) due_ns: u64,
+}
+
+impl Task {
+    /// A task at the start of `program`, asleep.
+    pub(crate) fn new(program: ProgramId, cpu: Cpu, allowed: CpuSet) -> Task {
+        Task {
+            cpu,
+            state: State::Sleeping,
+            allowed,
+            nice: 0,
+            program,
+            pc: 0,
+            doing: Doing::Nothing,
+            loops: [0; MAX_LOOPS],
+            parent: None,
+            children: 0,
+            fetch: 0.0,
+            daemon: false,
+            in_kernel: false,
+            signalled: false,
+            next_waiter: None,
+            client: None,
+            stamp_ns: 0,
+            message_ns: 0,
+            due_ns: 0,
+        }
+    }
 }
 
 /// Something a class asks of the engine, done after the current moment.

@@ -49,18 +49,17 @@ pub fn add(
         let kthread =
             w.program("kworker", ops(background.kthread_burst_us, background.kthread_period_ms));
         w.spawns.extend(online.iter().map(|cpu| Spawn {
-            program: kthread,
             affinity: Some(CpuSet::single(cpu)),
-            first_wake_ns: 0,
             within_ns: (background.kthread_period_ms * 1e6) as u64,
+            daemon: true,
+            ..Spawn::new(kthread)
         }));
     }
     let daemon = w.program("daemon", ops(background.daemon_burst_us, background.daemon_period_ms));
     w.spawns.extend((0..background.daemons).map(|_| Spawn {
-        program: daemon,
-        affinity: None,
-        first_wake_ns: 0,
         within_ns: (background.daemon_period_ms * 1e6) as u64,
+        daemon: true,
+        ..Spawn::new(daemon)
     }));
     Ok(())
 }

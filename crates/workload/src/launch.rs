@@ -23,10 +23,8 @@ pub(crate) fn from_shell(w: &mut Workload, program: Program, cpus: Option<CpuSet
     }
     // The program's own steps follow; its loops count from its own first step.
     let offset = ops.len() as u16;
-    ops.extend(program.ops.iter().map(|op| match *op {
-        Op::Loop { to, times } => Op::Loop { to: to + offset, times },
-        other => other,
-    }));
+    ops.extend(program.ops.iter().map(|op| op.shifted(offset)));
+
     let child = w.program(&program.name, ops);
     let shell = w.program(
         "bash",
@@ -37,9 +35,8 @@ pub(crate) fn from_shell(w: &mut Workload, program: Program, cpus: Option<CpuSet
         ],
     );
     w.spawns.push(Spawn {
-        program: shell,
-        affinity: None,
         first_wake_ns: FIRST_WAKE_NS,
         within_ns: WITHIN_NS,
+        ..Spawn::new(shell)
     });
 }

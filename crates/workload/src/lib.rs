@@ -1,7 +1,7 @@
 //! Programs as data: what the tasks of a benchmark do, how long between sleeps, who wakes whom.
 //!
-//! A [`Workload`] is a set of programs over shared pipes, flags and counters, the tasks that exist at the
-//! start, and the metrics that come out. An engine runs it; nothing here knows about scheduling.
+//! A [`Workload`] is a set of programs over shared queues, locks, flags and counters, the tasks that exist at the
+//! start, users on other machines, and the metrics that come out. An engine runs it; nothing here knows about scheduling.
 
 pub mod background;
 pub mod ebizzy;
@@ -11,8 +11,9 @@ pub mod rtapp;
 pub mod sched_pipe;
 
 pub use program::{
-    CounterId, FlagId, MarkId, Metric, Op, PipeId, Program, ProgramId, Reading, Spawn, Spread,
-    Work, Workload,
+    BarrierId, Capacity, Clients, CondId, CounterId, FlagId, Histogram, HistogramId, LockId,
+    MarkId, Metric, Missed, Op, Program, ProgramId, Queue, QueueId, QueueKind, Reading, Since,
+    Spawn, Spread, TimerId, Work, Workload,
 };
 pub use stats::Better;
 

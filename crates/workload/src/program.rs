@@ -1,100 +1,18 @@
-//! The instruction set of simulated programs.
+//! The instruction set of simulated programs, and what they share.
+
+mod ids;
+mod metric;
+mod op;
+mod shared;
+
+pub use ids::{
+    BarrierId, CondId, CounterId, FlagId, HistogramId, LockId, MarkId, ProgramId, QueueId, TimerId,
+};
+pub use metric::{Metric, Reading};
+pub use op::{Missed, Op, Since, Spread, Work};
+pub use shared::{Capacity, Clients, Histogram, Queue, QueueKind};
 
 use machine::CpuSet;
-use stats::Better;
-
-/// A program of a workload, by index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProgramId(pub u16);
-/// A pipe of a workload, by index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PipeId(pub u16);
-/// A shared word that tasks set and watch, by index; clear at the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlagId(pub u16);
-/// A counter of work done, by index; zero at the start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CounterId(pub u16);
-/// A point in time that a metric reads, by index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MarkId(pub u16);
-
-/// How a quantity varies from one time to the next.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Spread {
-    /// Always the mean.
-    Fixed,
-    /// Exponential: events that do not know of each other.
-    Exponential,
-    /// Log-normal with this standard deviation of the logarithm.
-    LogNormal(f64),
-}
-
-/// Core work: cycles of one thread that has its core to itself.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Work {
-    /// Mean, in cycles; the median for a log-normal spread.
-    pub cycles: f64,
-    /// How it varies.
-    pub spread: Spread,
-}
-
-impl Work {
-    /// The same every time.
-    pub const fn fixed(cycles: f64) -> Work {
-        Work { cycles, spread: Spread::Fixed }
-    }
-}
-
-/// One step of a program. Steps that enter the kernel cost what the machine says they cost.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Op {
-    /// Runs in user space.
-    Compute(Work),
-    /// Writes a message into a pipe and wakes its reader, telling the scheduler that it will soon sleep (`WF_SYNC`).
-    PipeWrite(PipeId),
-    /// Reads one message, sleeping until there is one.
-    PipeRead(PipeId),
-    /// Starts a task that runs `ProgramId`; it inherits the affinity.
-    Fork(ProgramId),
-    /// Replaces the program image: the scheduler may move the task (`SD_BALANCE_EXEC`).
-    Exec,
-    /// Restricts the task to these CPUs (`sched_setaffinity`).
-    SetAffinity(CpuSet),
-    /// Sets or clears a flag.
-    SetFlag(FlagId, bool),
-    /// Busy-waits until the flag is set.
-    SpinUntilSet(FlagId),
-    /// Works on units of `unit_cycles` until the flag is clear, counting whole units.
-    WorkWhileSet {
-        /// Watched after each unit.
-        flag: FlagId,
-        /// Cycles of one unit.
-        unit_cycles: f64,
-        /// Where units are counted.
-        counter: CounterId,
-    },
-    /// Sleeps on a timer.
-    Sleep {
-        /// Mean, in ns; the median for a log-normal spread.
-        mean_ns: f64,
-        /// How it varies.
-        spread: Spread,
-    },
-    /// Sleeps until every child has exited (`waitpid`, `pthread_join`).
-    WaitChildren,
-    /// Goes back to step `to` until the body has run `times` times; 0 is for ever.
-    Loop {
-        /// Index of the first step of the body.
-        to: u16,
-        /// Runs of the body in all.
-        times: u32,
-    },
-    /// Notes the time.
-    Mark(MarkId),
-    /// Ends the whole run.
-    Stop,
-}
 
 /// A named list of steps; a task that runs off its end exits.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,46 +30,21 @@ pub struct Spawn {
     pub program: ProgramId,
     /// CPUs it may use, `None` for all.
     pub affinity: Option<CpuSet>,
+    /// Nice value, -20 to 19.
+    pub nice: i8,
     /// When it first wakes, in ns; drawn uniformly from `[first_wake_ns, first_wake_ns + within_ns]`.
     pub first_wake_ns: u64,
     /// Width of the draw, in ns.
     pub within_ns: u64,
+    /// Whether it only keeps the machine company: a run in which none but daemons can go on is stuck.
+    pub daemon: bool,
 }
 
-/// How a metric is read off a finished run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Reading {
-    /// Seconds from one mark to another, times `scale`.
-    Seconds {
-        /// First mark.
-        from: MarkId,
-        /// Last mark.
-        to: MarkId,
-        /// Factor, for runs shorter than the benchmark they stand for.
-        scale: f64,
-    },
-    /// Units counted, a second, between two marks.
-    UnitsPerSecond {
-        /// What is counted.
-        counter: CounterId,
-        /// First mark.
-        from: MarkId,
-        /// Last mark.
-        to: MarkId,
-    },
-}
-
-/// A result of a workload.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Metric {
-    /// Name, as in `records_per_s`.
-    pub name: String,
-    /// Unit, as in `records/s`.
-    pub unit: String,
-    /// Which direction is good.
-    pub better: Better,
-    /// How it is read.
-    pub reading: Reading,
+impl Spawn {
+    /// A task that runs `program` anywhere from time 0 on, nice 0, no daemon.
+    pub const fn new(program: ProgramId) -> Spawn {
+        Spawn { program, affinity: None, nice: 0, first_wake_ns: 0, within_ns: 0, daemon: false }
+    }
 }
 
 /// Programs, what they share, the tasks at the start, and what is measured.
@@ -159,18 +52,36 @@ pub struct Metric {
 pub struct Workload {
     /// Programs by [`ProgramId`].
     pub programs: Vec<Program>,
-    /// Number of pipes.
-    pub pipes: u16,
+    /// Queues by [`QueueId`].
+    pub queues: Vec<Queue>,
+    /// Number of mutexes.
+    pub locks: u16,
+    /// Number of condition variables.
+    pub conds: u16,
+    /// Parties of each barrier, by [`BarrierId`].
+    pub barriers: Vec<u32>,
+    /// Number of periodic timers.
+    pub timers: u16,
     /// Number of flags.
     pub flags: u16,
     /// Number of counters.
     pub counters: u16,
+    /// Histograms by [`HistogramId`].
+    pub histograms: Vec<Histogram>,
     /// Number of marks.
     pub marks: u16,
     /// Tasks at the start.
     pub spawns: Vec<Spawn>,
+    /// Users on other machines.
+    pub clients: Vec<Clients>,
     /// Results.
     pub metrics: Vec<Metric>,
+}
+
+/// Adds one to a count and gives what it was.
+fn next(count: &mut u16) -> u16 {
+    *count += 1;
+    *count - 1
 }
 
 impl Workload {
@@ -180,27 +91,56 @@ impl Workload {
         ProgramId(self.programs.len() as u16 - 1)
     }
 
-    /// Adds a pipe.
-    pub fn pipe(&mut self) -> PipeId {
-        self.pipes += 1;
-        PipeId(self.pipes - 1)
+    /// Adds a queue.
+    pub fn queue(&mut self, queue: Queue) -> QueueId {
+        self.queues.push(queue);
+        QueueId(self.queues.len() as u16 - 1)
+    }
+
+    /// Adds a pipe that is never full.
+    pub fn pipe(&mut self) -> QueueId {
+        self.queue(Queue::unbounded(QueueKind::Pipe))
+    }
+
+    /// Adds a mutex.
+    pub fn lock(&mut self) -> LockId {
+        LockId(next(&mut self.locks))
+    }
+
+    /// Adds a condition variable.
+    pub fn cond(&mut self) -> CondId {
+        CondId(next(&mut self.conds))
+    }
+
+    /// Adds a barrier of so many parties.
+    pub fn barrier(&mut self, parties: u32) -> BarrierId {
+        self.barriers.push(parties);
+        BarrierId(self.barriers.len() as u16 - 1)
+    }
+
+    /// Adds a periodic timer.
+    pub fn timer(&mut self) -> TimerId {
+        TimerId(next(&mut self.timers))
     }
 
     /// Adds a flag.
     pub fn flag(&mut self) -> FlagId {
-        self.flags += 1;
-        FlagId(self.flags - 1)
+        FlagId(next(&mut self.flags))
     }
 
     /// Adds a counter.
     pub fn counter(&mut self) -> CounterId {
-        self.counters += 1;
-        CounterId(self.counters - 1)
+        CounterId(next(&mut self.counters))
+    }
+
+    /// Adds a histogram that records while `while_set` is set, or always.
+    pub fn histogram(&mut self, while_set: Option<FlagId>) -> HistogramId {
+        self.histograms.push(Histogram { while_set });
+        HistogramId(self.histograms.len() as u16 - 1)
     }
 
     /// Adds a mark.
     pub fn mark(&mut self) -> MarkId {
-        self.marks += 1;
-        MarkId(self.marks - 1)
+        MarkId(next(&mut self.marks))
     }
 }

@@ -49,14 +49,14 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     let times = params.loops_run;
     let child = w.program(
         "sched-pipe",
-        vec![user, Op::PipeRead(to_child), Op::PipeWrite(to_parent), Op::Loop { to: 0, times }],
+        vec![user, Op::Receive(to_child), Op::Send(to_parent), Op::Loop { to: 0, times }],
     );
     let parent = vec![
         Op::Mark(start),
         Op::Fork(child),
         user,
-        Op::PipeWrite(to_child),
-        Op::PipeRead(to_parent),
+        Op::Send(to_child),
+        Op::Receive(to_parent),
         Op::Loop { to: 2, times },
         Op::WaitChildren,
         Op::Mark(end),

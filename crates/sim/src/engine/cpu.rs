@@ -111,6 +111,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             }
             let Some(task) = c.curr else { return };
             match self.step(cpu, task) {
+                Step::Again if self.too_many_steps(task) => return,
                 Step::Again => {}
                 Step::Resched => self.w.cpus[cpu as usize].need_resched = true,
                 Step::Busy => {

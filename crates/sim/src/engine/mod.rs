@@ -1,19 +1,29 @@
 //! The event loop: time, CPUs and tasks; every scheduling decision is the class's.
 
+mod clients;
 mod cpu;
+mod queues;
 mod steps;
+mod stuck;
+mod sync;
 mod tasks;
+mod wait;
 
 use crate::SimError;
 use crate::class::Class;
 use crate::events::{Events, NEVER};
+use crate::latency::Latencies;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{CpuState, Phase, Request, TaskId, World};
+use clients::Users;
 use machine::IdleState;
-use workload::Op;
+use queues::QueueState;
+use sync::{BarrierState, LockState};
+use wait::WaitList;
+use workload::{HistogramId, Op};
 
 /// One run.
 pub(crate) struct Sim<'a, C, T> {
@@ -28,15 +38,27 @@ pub(crate) struct Sim<'a, C, T> {
     work: Stream,
     start: Stream,
     flags: Vec<bool>,
-    messages: Vec<u32>,
-    readers: Vec<Option<TaskId>>,
+    queues: Vec<QueueState>,
+    locks: Vec<LockState>,
+    conds: Vec<WaitList>,
+    barriers: Vec<BarrierState>,
+    /// By timer: the point at which it was due last, once it runs.
+    timers: Vec<Option<u64>>,
+    users: Users,
+    pub(crate) recorded: Vec<Latencies>,
     pub(crate) counted: Vec<u64>,
     pub(crate) marks: Vec<Option<u64>>,
     /// By CPU: sleeping tasks whose timers are on it.
     sleepers: Vec<Vec<(u64, TaskId)>>,
     /// The CPU whose event is being handled: where requests come from.
     here: Cpu,
+    /// Tasks other than daemons that run or have a timer, and users who think.
+    active: u32,
+    /// Steps without time since `steps_at_ns`.
+    steps: u32,
+    steps_at_ns: u64,
     stopped: bool,
+    failure: Option<SimError>,
 }
 
 impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
@@ -45,7 +67,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         class: C,
         seed: u64,
         trace: &'a mut T,
-    ) -> Sim<'a, C, T> {
+    ) -> Result<Sim<'a, C, T>, SimError> {
         let workload = &scenario.workload;
         let nr_cpus = scenario.topo.nr_cpus;
         let tick_period_ns = 1_000_000_000 / u64::from(scenario.kernel.hz);
@@ -63,27 +85,41 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             moves: Vec::with_capacity(16),
             counters: Default::default(),
         };
+        let users = Users::new(scenario, seed);
         let mut sim = Sim {
             w,
             class,
             trace,
-            events: Events::new(nr_cpus, seed),
+            events: Events::new(nr_cpus + users.list.len(), seed),
             scenario,
             idle_states: &scenario.idle_states,
             loop_slots: workload.programs.iter().map(|p| loop_slots(&p.ops)).collect(),
             work: Stream::new(seed, Purpose::Work),
             start,
             flags: vec![false; workload.flags as usize],
-            messages: vec![0; workload.pipes as usize],
-            readers: vec![None; workload.pipes as usize],
+            queues: workload.queues.iter().map(QueueState::new).collect(),
+            locks: vec![LockState::default(); workload.locks as usize],
+            conds: vec![WaitList::default(); workload.conds as usize],
+            barriers: vec![BarrierState::default(); workload.barriers.len()],
+            timers: vec![None; workload.timers as usize],
+            users,
+            recorded: workload
+                .histograms
+                .iter()
+                .map(|_| Latencies::new())
+                .collect::<Result<_, _>>()?,
             counted: vec![0; workload.counters as usize],
             marks: vec![None; workload.marks as usize],
             sleepers: vec![Vec::with_capacity(8); nr_cpus],
             here: 0,
+            active: 0,
+            steps: 0,
+            steps_at_ns: 0,
             stopped: false,
+            failure: None,
         };
         sim.boot();
-        sim
+        Ok(sim)
     }
 
     /// All CPUs idle, the first tasks asleep.
@@ -96,23 +132,29 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         for spawn in &self.scenario.workload.spawns {
             self.spawn(spawn);
         }
+        self.boot_users();
     }
 
     /// Runs until a task stops the run.
     pub(crate) fn run(&mut self) -> Result<(), SimError> {
-        let nr_cpus = self.scenario.topo.nr_cpus as u32;
+        let first_user = self.scenario.topo.nr_cpus as u32;
+        let first_task = first_user + self.users.list.len() as u32;
         while !self.stopped {
-            let Some((now_ns, slot)) = self.events.pop() else {
-                return Err(SimError::Stuck { at_ns: self.w.now_ns });
-            };
+            let next = self.events.pop().filter(|_| self.active > 0);
+            let Some((now_ns, slot)) = next else { return Err(self.stuck()) };
             self.w.now_ns = now_ns;
             self.w.counters.events += 1;
-            if slot < nr_cpus {
+            if slot < first_user {
                 self.cpu_event(slot as Cpu);
+            } else if slot < first_task {
+                self.request_arrives(slot - first_user);
             } else {
-                self.timer_event(TaskId(slot - nr_cpus));
+                self.timer_event(TaskId(slot - first_task));
             }
             self.answer_requests();
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
         }
         self.settle_all();
         Ok(())
@@ -202,6 +244,14 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         self.w.cpus[from as usize].need_resched = true;
         self.proceed(from);
         self.arm(from);
+    }
+
+    /// Notes a time, if its histogram is open.
+    fn record(&mut self, histogram: HistogramId, ns: u64) {
+        let open = self.scenario.workload.histograms[histogram.index()].while_set;
+        if open.is_none_or(|flag| self.flags[flag.index()]) {
+            self.recorded[histogram.index()].record(ns);
+        }
     }
 
     fn settle_all(&mut self) {

@@ -6,7 +6,7 @@ use crate::class::{Class, Dequeue, Enqueue, Select};
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, State, TaskId};
-use workload::{Op, PipeId};
+use workload::{Missed, Op, Since, TimerId};
 
 /// Less kernel work than this, in cycles, is none.
 const NO_DEBT: f64 = 0.5;
@@ -38,10 +38,12 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         }
     }
 
-    fn next_op(&mut self, task: TaskId) -> Step {
+    pub(super) fn next_op(&mut self, task: TaskId) -> Step {
         let t = &mut self.w.tasks[task.index()];
         t.pc += 1;
         t.doing = Doing::Nothing;
+        t.in_kernel = false;
+        t.signalled = false;
         Step::Again
     }
 
@@ -64,6 +66,13 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 Doing::Units { flag, unit_cycles, counter, done: 0.0 }
             }
             Some(&Op::Loop { to, times }) => return self.repeat(task, to, times),
+            Some(&Op::LoopWhileSet { to, flag }) => {
+                return if self.flags[flag.index()] {
+                    self.jump(task, to)
+                } else {
+                    self.next_op(task)
+                };
+            }
             op => match op.and_then(|op| self.lead_cycles(op)) {
                 Some(lead) => Doing::Cycles(lead),
                 None if in_debt => return Step::Busy,
@@ -78,12 +87,22 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     fn lead_cycles(&self, op: &Op) -> Option<f64> {
         let hw = self.w.hw;
         match op {
-            Op::PipeWrite(_) | Op::PipeRead(_) => Some(hw.pipe_cycles),
+            &Op::Send(queue) => Some(self.queue_cycles(queue, true)),
+            &Op::Receive(queue) => Some(self.queue_cycles(queue, false)),
+            Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. } | Op::Signal(_) | Op::Broadcast(_) => {
+                Some(hw.atomic_cycles)
+            }
+            Op::Barrier(_) => Some(hw.atomic_cycles),
+            Op::Reply => Some(hw.socket_cycles + hw.softirq_cycles),
             Op::Fork(_) => Some(hw.fork_cycles),
             Op::Exec => Some(hw.exec_cycles),
-            Op::SetAffinity(_) | Op::Sleep { .. } | Op::WaitChildren => Some(hw.syscall_cycles),
+            Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_) | Op::Yield => {
+                Some(hw.syscall_cycles)
+            }
+            Op::Sleep { .. } | Op::TimerWait { .. } | Op::WaitChildren => Some(hw.syscall_cycles),
             Op::Compute(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => None,
-            Op::SetFlag(..) | Op::Loop { .. } | Op::Mark(_) | Op::Stop => None,
+            Op::Loop { .. } | Op::LoopWhileSet { .. } => None,
+            Op::SetFlag(..) | Op::Stamp | Op::Record { .. } | Op::Mark(_) | Op::Stop => None,
         }
     }
 
@@ -95,6 +114,16 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 self.wake_watchers(flag);
             }
             Some(&Op::Mark(mark)) => self.marks[mark.0 as usize] = Some(self.w.now_ns),
+            Some(Op::Stamp) => self.w.tasks[task.index()].stamp_ns = self.w.now_ns,
+            Some(&Op::Record { histogram, since }) => {
+                let t = &self.w.tasks[task.index()];
+                let since_ns = match since {
+                    Since::Stamp => t.stamp_ns,
+                    Since::Message => t.message_ns,
+                    Since::Due => t.due_ns,
+                };
+                self.record(histogram, self.w.now_ns - since_ns);
+            }
             Some(Op::Stop) => {
                 self.stopped = true;
                 return Step::Busy;
@@ -112,6 +141,11 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             t.loops[slot] = 0;
             return self.next_op(task);
         }
+        self.jump(task, to)
+    }
+
+    fn jump(&mut self, task: TaskId, to: u16) -> Step {
+        let t = &mut self.w.tasks[task.index()];
         t.pc = to;
         t.doing = Doing::Nothing;
         Step::Again
@@ -120,11 +154,15 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     /// The effect of a step whose work is done.
     fn finish(&mut self, cpu: Cpu, task: TaskId) -> Step {
         match self.op(task) {
-            Some(&Op::PipeWrite(pipe)) => {
-                self.write(cpu, task, pipe);
-                self.next_op(task)
-            }
-            Some(&Op::PipeRead(pipe)) => self.read(task, pipe),
+            Some(&Op::Send(queue)) => self.send(cpu, task, queue),
+            Some(&Op::Receive(queue)) => self.receive(cpu, task, queue),
+            Some(&Op::Lock(lock)) => self.lock(cpu, task, lock),
+            Some(&Op::Unlock(lock)) => self.unlock(cpu, task, lock),
+            Some(&Op::Wait { cond, lock }) => self.cond_wait(cpu, task, cond, lock),
+            Some(&Op::Signal(cond)) => self.signal(cpu, task, cond, false),
+            Some(&Op::Broadcast(cond)) => self.signal(cpu, task, cond, true),
+            Some(&Op::Barrier(barrier)) => self.barrier(cpu, task, barrier),
+            Some(Op::Reply) => self.reply(task),
             Some(&Op::Fork(program)) => {
                 self.fork(cpu, task, program);
                 self.next_op(task)
@@ -143,11 +181,22 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 self.next_op(task);
                 self.move_running(cpu, task, target)
             }
+            Some(&Op::SetNice(nice)) => self.set_nice(task, nice),
+            Some(&Op::SetSlice(slice_ns)) => {
+                self.class.set_slice(&mut self.w, task, slice_ns);
+                self.next_op(task)
+            }
+            Some(Op::Yield) => {
+                self.class.yield_task(&mut self.w, cpu, task);
+                self.next_op(task);
+                Step::Resched
+            }
             Some(&Op::Sleep { mean_ns, spread }) => {
                 let length_ns = self.work.draw(mean_ns, spread).max(1.0) as u64;
-                self.next_op(task);
-                self.start_timer(task, self.w.now_ns + length_ns);
-                self.block(task, State::Sleeping)
+                self.sleep_until(task, self.w.now_ns + length_ns)
+            }
+            Some(&Op::TimerWait { timer, period_ns, missed }) => {
+                self.timer_wait(task, timer, period_ns, missed)
             }
             Some(Op::WaitChildren) if self.w.tasks[task.index()].children > 0 => {
                 self.block(task, State::Waiting)
@@ -156,26 +205,40 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         }
     }
 
-    fn write(&mut self, cpu: Cpu, task: TaskId, pipe: PipeId) {
-        self.messages[pipe.0 as usize] += 1;
-        if let Some(reader) = self.readers[pipe.0 as usize].take() {
-            self.wake(reader, cpu, Some(task), true);
-        }
+    /// A nice value that rises lets others run (`prio_changed_fair`).
+    fn set_nice(&mut self, task: TaskId, nice: i8) -> Step {
+        let before = std::mem::replace(&mut self.w.tasks[task.index()].nice, nice);
+        self.class.reweight(&mut self.w, task, nice);
+        self.next_op(task);
+        if nice > before { Step::Resched } else { Step::Again }
     }
 
-    fn read(&mut self, task: TaskId, pipe: PipeId) -> Step {
-        let messages = &mut self.messages[pipe.0 as usize];
-        if *messages > 0 {
-            *messages -= 1;
-            return self.next_op(task);
+    fn sleep_until(&mut self, task: TaskId, at_ns: u64) -> Step {
+        self.w.tasks[task.index()].due_ns = at_ns;
+        self.next_op(task);
+        self.start_timer(task, at_ns);
+        self.block(task, State::Sleeping)
+    }
+
+    fn timer_wait(&mut self, task: TaskId, timer: TimerId, period_ns: u64, missed: Missed) -> Step {
+        let now_ns = self.w.now_ns;
+        let due_ns = self.timers[timer.index()].unwrap_or(now_ns) + period_ns;
+        let in_time = due_ns > now_ns;
+        let next_ns = if in_time || missed == Missed::CatchUp { due_ns } else { now_ns };
+        self.timers[timer.index()] = Some(next_ns);
+        if in_time {
+            return self.sleep_until(task, due_ns);
         }
-        self.readers[pipe.0 as usize] = Some(task);
-        self.block(task, State::Reading(pipe))
+        self.w.tasks[task.index()].due_ns = due_ns;
+        self.next_op(task)
     }
 
     /// Puts the running `task` to sleep; it tries the same step again when it wakes.
-    fn block(&mut self, task: TaskId, state: State) -> Step {
-        self.w.tasks[task.index()].state = state;
+    pub(super) fn block(&mut self, task: TaskId, state: State) -> Step {
+        let t = &mut self.w.tasks[task.index()];
+        t.state = state;
+        t.in_kernel = false;
+        self.active -= u32::from(!t.daemon && state != State::Sleeping);
         self.class.dequeue(&mut self.w, task, Dequeue::Sleep);
         Step::Resched
     }
@@ -194,7 +257,9 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     }
 
     fn exit(&mut self, cpu: Cpu, task: TaskId) -> Step {
-        self.w.tasks[task.index()].state = State::Dead;
+        let t = &mut self.w.tasks[task.index()];
+        t.state = State::Dead;
+        self.active -= u32::from(!t.daemon);
         self.class.dequeue(&mut self.w, task, Dequeue::Sleep);
         self.class.dead(&mut self.w, task);
         self.trace.exited(self.w.now_ns, task);

@@ -5,31 +5,15 @@ use crate::class::{Class, Enqueue, Select};
 use crate::events::NEVER;
 use crate::topology::Cpu;
 use crate::trace::Trace;
-use crate::world::{Doing, MAX_LOOPS, Phase, State, Task, TaskId};
-use machine::CpuSet;
+use crate::world::{Phase, State, Task, TaskId};
 use workload::{ProgramId, Spawn};
 
 impl<C: Class, T: Trace> Sim<'_, C, T> {
-    fn add_task(
-        &mut self,
-        program: ProgramId,
-        cpu: Cpu,
-        allowed: CpuSet,
-        parent: Option<TaskId>,
-    ) -> TaskId {
+    fn add_task(&mut self, new: Task) -> TaskId {
         let task = TaskId(self.w.tasks.len() as u32);
-        self.w.tasks.push(Task {
-            cpu,
-            state: State::Sleeping,
-            allowed,
-            program,
-            pc: 0,
-            doing: Doing::Nothing,
-            loops: [0; MAX_LOOPS],
-            parent,
-            children: 0,
-            fetch: 0.0,
-        });
+        let (program, allowed, parent) = (new.program, new.allowed, new.parent);
+        self.active += u32::from(!new.daemon);
+        self.w.tasks.push(new);
         self.events.add_slot();
         let name = &self.scenario.workload.programs[program.0 as usize].name;
         self.trace.created(self.w.now_ns, task, name, allowed);
@@ -43,15 +27,25 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let allowed = spawn.affinity.map_or(online, |set| set & online);
         let nth = self.start.below(allowed.len() as u64) as usize;
         let cpu = allowed.iter().nth(nth).unwrap_or(0) as Cpu;
-        let task = self.add_task(spawn.program, cpu, allowed, None);
+        let task = self.add_task(Task {
+            nice: spawn.nice,
+            daemon: spawn.daemon,
+            ..Task::new(spawn.program, cpu, allowed)
+        });
         let wake_ns = spawn.first_wake_ns + self.start.below(spawn.within_ns + 1);
         self.start_timer(task, wake_ns);
     }
 
     /// `fork`: the child is queued where the class wants it.
     pub(super) fn fork(&mut self, cpu: Cpu, parent: TaskId, program: ProgramId) {
-        let allowed = self.w.tasks[parent.index()].allowed;
-        let child = self.add_task(program, cpu, allowed, Some(parent));
+        let p = &self.w.tasks[parent.index()];
+        let child = self.add_task(Task {
+            nice: p.nice,
+            daemon: p.daemon,
+            client: p.client,
+            parent: Some(parent),
+            ..Task::new(program, cpu, p.allowed)
+        });
         self.w.tasks[parent.index()].children += 1;
         let target = self.class.select_cpu(&mut self.w, child, Select::Fork(cpu));
         self.place(child, target);
@@ -63,7 +57,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     pub(super) fn start_timer(&mut self, task: TaskId, at_ns: u64) {
         let cpu = self.w.tasks[task.index()].cpu;
         self.sleepers[cpu as usize].push((at_ns, task));
-        self.events.set(self.scenario.topo.nr_cpus as u32 + task.0, at_ns);
+        let first_task = (self.scenario.topo.nr_cpus + self.users.list.len()) as u32;
+        self.events.set(first_task + task.0, at_ns);
     }
 
     /// A sleep is over: the timer interrupt of the CPU where it was started wakes the task.
@@ -92,7 +87,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             self.class.migrate(&mut self.w, task);
             self.place(task, target);
         }
-        self.w.tasks[task.index()].state = State::Runnable;
+        let t = &mut self.w.tasks[task.index()];
+        self.active += u32::from(!t.daemon && t.state != State::Sleeping);
+        t.state = State::Runnable;
         self.class.enqueue(&mut self.w, task, Enqueue::Wakeup { migrated });
         self.w.counters.wakeups += 1;
         self.trace.wakeup(self.w.now_ns, task, cpu, target);

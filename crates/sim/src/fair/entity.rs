@@ -9,6 +9,17 @@ use crate::world::{TaskId, World};
 /// Runnable tasks beyond which the period grows (`sched_nr_latency`).
 const NR_LATENCY: u64 = 8;
 
+/// Weights by nice value from -20 to 19: one step is about a tenth of a CPU (`sched_prio_to_weight`).
+const NICE_WEIGHTS: [u64; 40] = [
+    88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904,
+    3906, 3121, 2501, 1991, 1586, 1277, 1024, 820, 655, 526, 423, 335, 272, 215, 172, 137, 110, 87,
+    70, 56, 45, 36, 29, 23, 18, 15,
+];
+
+fn weight_of(nice: i8) -> u64 {
+    NICE_WEIGHTS[(i32::from(nice) + 20).clamp(0, 39) as usize]
+}
+
 /// What the class knows of a task (`sched_entity` and the wake-up fields of `task_struct`).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Entity {
@@ -31,8 +42,11 @@ impl Fair {
     /// `sched_fork` and `task_fork_fair`: the child starts a slice behind its parent.
     pub(super) fn task_fork(&mut self, w: &mut World, task: TaskId, parent: Option<TaskId>) {
         let cpu = w.tasks[task.index()].cpu;
-        let mut entity =
-            Entity { weight: NICE_0_WEIGHT, recent_used_cpu: cpu, ..Entity::default() };
+        let mut entity = Entity {
+            weight: weight_of(w.tasks[task.index()].nice),
+            recent_used_cpu: cpu,
+            ..Entity::default()
+        };
         entity.avg.load_avg = entity.weight;
         entity.avg.runnable_avg = entity.weight;
         self.entities.push(entity);
@@ -42,7 +56,7 @@ impl Fair {
             return;
         };
         self.update_curr(w, cpu);
-        let slice = self.sched_slice(w, cpu, NICE_0_WEIGHT, true);
+        let slice = self.sched_slice(w, cpu, self.entities[task.index()].weight, true);
         let rq = &self.queues[cpu as usize];
         let start = self.entities[parent.index()].vruntime.max(rq.min_vruntime + slice);
         self.entities[task.index()].vruntime = start - rq.min_vruntime;
@@ -131,15 +145,53 @@ impl Fair {
 
     /// `pick_next_entity` and `set_next_entity`.
     pub(super) fn pick_next_entity(&mut self, w: &World, cpu: Cpu) -> Option<TaskId> {
-        let (_, next) = self.queues[cpu as usize].leftmost()?;
+        let next = self.next_entity(cpu)?;
         self.update_load_avg(w, cpu, Some(next));
         let rq = &mut self.queues[cpu as usize];
-        rq.pop();
+        if rq.leftmost().is_some_and(|(_, task)| task == next) {
+            rq.pop();
+        } else {
+            rq.remove(next);
+        }
         rq.curr = Some(next);
         let entity = &mut self.entities[next.index()];
         entity.exec_start_ns = w.now_ns;
         entity.prev_sum_exec_ns = entity.sum_exec_ns;
         Some(next)
+    }
+
+    /// The leftmost, or the second if the leftmost yielded and is not ahead by a wake-up granularity.
+    fn next_entity(&mut self, cpu: Cpu) -> Option<TaskId> {
+        let rq = &mut self.queues[cpu as usize];
+        let (left, first) = rq.leftmost()?;
+        let skipped = rq.skip.take().is_some_and(|s| s == first);
+        let granularity_ns = self.tunables.wakeup_granularity_ns;
+        let second = rq.second().filter(|(v, _)| skipped && v - left <= granularity_ns);
+        Some(second.map_or(first, |(_, second)| second))
+    }
+
+    /// `yield_task_fair`: the running task is charged and passed over once.
+    pub(super) fn yield_task_fair(&mut self, w: &World, cpu: Cpu, task: TaskId) {
+        self.update_curr(w, cpu);
+        self.queues[cpu as usize].skip = Some(task);
+    }
+
+    /// `reweight_entity` of a queued or running task.
+    pub(super) fn reweight_entity(&mut self, w: &World, task: TaskId, nice: i8) {
+        let cpu = w.tasks[task.index()].cpu;
+        let (new, old) = (weight_of(nice), self.entities[task.index()].weight);
+        self.update_curr(w, cpu);
+        self.update_load_avg(w, cpu, Some(task));
+        self.dequeue_runnable_load_avg(cpu, task);
+        self.detach_entity_load_avg(cpu, task);
+        let entity = &mut self.entities[task.index()];
+        entity.weight = new;
+        entity.avg.load_avg = entity.avg.load_avg * new / old;
+        entity.avg.runnable_avg = entity.avg.runnable_avg * new / old;
+        self.attach_entity_load_avg(cpu, task);
+        self.enqueue_runnable_load_avg(cpu, task);
+        let rq = &mut self.queues[cpu as usize];
+        rq.weight = rq.weight + new - old;
     }
 
     /// Time that a task of `weight` gets in turn (`sched_slice`); `joins` for one that is not queued yet.

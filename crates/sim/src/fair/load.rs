@@ -42,7 +42,7 @@ impl Fair {
     }
 
     /// `attach_entity_load_avg`.
-    fn attach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+    pub(super) fn attach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
         let rq = &mut self.queues[cpu as usize];
         let entity = &mut self.entities[task.index()];
         entity.avg.last_update_ns = rq.avg.last_update_ns;

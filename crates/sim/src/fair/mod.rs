@@ -125,6 +125,17 @@ impl Class for Fair {
         w.cpus[cpu as usize].nr_running -= 1;
     }
 
+    fn yield_task(&mut self, w: &mut World, cpu: Cpu, task: TaskId) {
+        self.yield_task_fair(w, cpu, task);
+    }
+
+    fn reweight(&mut self, w: &mut World, task: TaskId, nice: i8) {
+        self.reweight_entity(w, task, nice);
+    }
+
+    // A slice of a task's own is a rule of 6.12's EEVDF.
+    fn set_slice(&mut self, _w: &mut World, _task: TaskId, _slice_ns: u64) {}
+
     fn dead(&mut self, w: &mut World, task: TaskId) {
         self.remove_entity_load_avg(w.tasks[task.index()].cpu, task);
     }

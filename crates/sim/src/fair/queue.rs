@@ -35,6 +35,8 @@ pub(super) struct RunQueue {
     /// Queued tasks, not the running one: by virtual runtime, the leftmost last.
     waiting: Vec<(u64, TaskId)>,
     pub(super) curr: Option<TaskId>,
+    /// A task that yielded: another goes first (`cfs_rq->skip`).
+    pub(super) skip: Option<TaskId>,
     /// Sum of the weights of queued tasks, the running one included.
     pub(super) weight: u64,
     pub(super) min_vruntime: u64,
@@ -57,6 +59,7 @@ impl RunQueue {
         RunQueue {
             waiting: Vec::with_capacity(16),
             curr: None,
+            skip: None,
             weight: 0,
             // As in the kernel, far below the wrap so that arithmetic on it cannot go under.
             min_vruntime: 1 << 40,
@@ -99,6 +102,11 @@ impl RunQueue {
     /// Smallest virtual runtime among those who wait.
     pub(super) fn leftmost(&self) -> Option<(u64, TaskId)> {
         self.waiting.last().copied()
+    }
+
+    /// The second by virtual runtime.
+    pub(super) fn second(&self) -> Option<(u64, TaskId)> {
+        self.waiting.iter().rev().nth(1).copied()
     }
 
     /// Takes the leftmost out.

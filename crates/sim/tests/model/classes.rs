@@ -43,6 +43,12 @@ impl Class for FirstCpu {
         w.cpus[cpu].nr_running -= 1;
     }
 
+    fn yield_task(&mut self, _: &mut World, _: Cpu, _: TaskId) {}
+
+    fn reweight(&mut self, _: &mut World, _: TaskId, _: i8) {}
+
+    fn set_slice(&mut self, _: &mut World, _: TaskId, _: u64) {}
+
     fn dead(&mut self, _: &mut World, _: TaskId) {}
 
     fn preempts(&mut self, _: &mut World, _: TaskId) -> bool {

@@ -73,10 +73,9 @@ fn three_endless_tasks_get_equal_thirds() {
     let spin = w.program("spin", vec![Op::Compute(Work::fixed(1e6)), Op::Loop { to: 0, times: 0 }]);
     let stop = w.program("stop", vec![Op::Stop]);
     let spawn = |program, cpu: usize, first_wake_ns| Spawn {
-        program,
         affinity: Some(CpuSet::single(cpu)),
         first_wake_ns,
-        within_ns: 0,
+        ..Spawn::new(program)
     };
     w.spawns.extend([spawn(spin, 3, 0), spawn(spin, 3, 0), spawn(spin, 3, 0)]);
     w.spawns.push(spawn(stop, 0, 1_000_000_000));

@@ -59,7 +59,7 @@ fn set(machine: &Machine, cpus: &[usize]) -> CpuSet {
 }
 
 fn spawn(program: workload::ProgramId, affinity: Option<CpuSet>) -> Spawn {
-    Spawn { program, affinity, first_wake_ns: 0, within_ns: 5_000_000 }
+    Spawn { affinity, within_ns: 5_000_000, ..Spawn::new(program) }
 }
 
 /// `parts` twice over.
@@ -88,8 +88,8 @@ fn ping_pong(w: &mut Workload, times: u32) {
     let (there, back) = (w.pipe(), w.pipe());
     let work = Op::Compute(Work::fixed(5_000.0));
     let ends = [
-        vec![Op::PipeWrite(there), work, Op::PipeRead(back), Op::Loop { to: 0, times }],
-        vec![Op::PipeRead(there), Op::PipeWrite(back), Op::Loop { to: 0, times }],
+        vec![Op::Send(there), work, Op::Receive(back), Op::Loop { to: 0, times }],
+        vec![Op::Receive(there), Op::Send(back), Op::Loop { to: 0, times }],
     ];
     for ops in ends {
         let program = w.program("pipe", ops);
@@ -113,7 +113,7 @@ fn build(
     let daemon = w.program("daemon", vec![short, nap, Op::Loop { to: 0, times: 0 }]);
     w.spawns.extend((0..endless).map(|_| spawn(daemon, None)));
     let stop = w.program("stop", vec![Op::Stop]);
-    w.spawns.push(Spawn { program: stop, affinity: None, first_wake_ns: END_NS, within_ns: 0 });
+    w.spawns.push(Spawn { first_wake_ns: END_NS, ..Spawn::new(stop) });
     w
 }
 

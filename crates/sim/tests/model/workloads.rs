@@ -72,17 +72,17 @@ pub fn bound_pair(a: usize, b: usize, times: u32) -> Workload {
     let (from, to) = (w.mark(), w.mark());
     let first = vec![
         Op::Mark(from),
-        Op::PipeWrite(there),
-        Op::PipeRead(back),
+        Op::Send(there),
+        Op::Receive(back),
         Op::Loop { to: 1, times },
         Op::Mark(to),
         Op::Stop,
     ];
-    let second = vec![Op::PipeRead(there), Op::PipeWrite(back), Op::Loop { to: 0, times }];
+    let second = vec![Op::Receive(there), Op::Send(back), Op::Loop { to: 0, times }];
     for (cpu, ops, first_wake_ns) in [(a, first, 1_000_000), (b, second, 0)] {
         let program = w.program("pair", ops);
         let affinity = Some(CpuSet::single(cpu));
-        w.spawns.push(Spawn { program, affinity, first_wake_ns, within_ns: 0 });
+        w.spawns.push(Spawn { affinity, first_wake_ns, ..Spawn::new(program) });
     }
     w.metrics.push(Metric {
         name: "seconds".to_string(),

@@ -35,18 +35,7 @@ fn scenario(core: fn(usize) -> usize) -> Scenario {
 
 /// All CPUs idle, and one task that sleeps.
 fn world<'a>(topo: &'a Topology, hw: &'a Hardware) -> (World<'a>, Fair) {
-    let task = Task {
-        cpu: 0,
-        state: State::Sleeping,
-        allowed: topo.online_set,
-        program: ProgramId(0),
-        pc: 0,
-        doing: Doing::Nothing,
-        loops: [0; MAX_LOOPS],
-        parent: None,
-        children: 0,
-        fetch: 0.0,
-    };
+    let task = Task::new(ProgramId(0), 0, topo.online_set);
     let mut w = World {
         now_ns: 1_000_000,
         tick_period_ns: 4_000_000,

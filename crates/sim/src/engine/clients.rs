@@ -1,0 +1,97 @@
+//! Users on other machines: think, send a request, wait for the reply.
+
+use super::Sim;
+use super::cpu::Step;
+use crate::class::Class;
+use crate::rng::{Purpose, Stream};
+use crate::scenario::Scenario;
+use crate::topology::Cpu;
+use crate::trace::Trace;
+use crate::world::{Phase, TaskId};
+
+/// One user.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct User {
+    /// Index of its group.
+    group: u16,
+    /// CPU that takes its interrupts.
+    irq_cpu: Cpu,
+    /// When its request arrived.
+    since_ns: u64,
+    waits: bool,
+}
+
+/// All users; each has an event slot behind those of the CPUs.
+#[derive(Debug)]
+pub(super) struct Users {
+    pub(super) list: Vec<User>,
+    think: Stream,
+}
+
+impl Users {
+    pub(super) fn new(scenario: &Scenario, seed: u64) -> Users {
+        let mut think = Stream::new(seed, Purpose::Clients);
+        let mut list = Vec::new();
+        for (group, clients) in scenario.workload.clients.iter().enumerate() {
+            let cpus = clients.irq_cpus & scenario.topo.online_set;
+            for _ in 0..clients.count {
+                let nth = think.below(cpus.len() as u64) as usize;
+                let irq_cpu = cpus.iter().nth(nth).unwrap_or(0) as Cpu;
+                list.push(User { group: group as u16, irq_cpu, since_ns: 0, waits: false });
+            }
+        }
+        Users { list, think }
+    }
+}
+
+impl<C: Class, T: Trace> Sim<'_, C, T> {
+    /// All users start to think.
+    pub(super) fn boot_users(&mut self) {
+        for user in 0..self.users.list.len() {
+            let group = self.users.list[user].group;
+            let clients = self.scenario.workload.clients[group as usize];
+            let at_ns = clients.first_ns + self.users.think.below(clients.within_ns + 1);
+            self.active += 1;
+            self.events.set(self.user_slot(user as u32), at_ns);
+        }
+    }
+
+    fn user_slot(&self, user: u32) -> u32 {
+        self.scenario.topo.nr_cpus as u32 + user
+    }
+
+    /// A request arrives: an interrupt and the network's work on the user's CPU.
+    pub(super) fn request_arrives(&mut self, user: u32) {
+        let now_ns = self.w.now_ns;
+        let u = &mut self.users.list[user as usize];
+        (u.since_ns, u.waits) = (now_ns, true);
+        let (cpu, group) = (u.irq_cpu, u.group);
+        self.active -= 1;
+        self.here = cpu;
+        if self.w.cpus[cpu as usize].phase == Phase::Running {
+            self.settle(cpu);
+            self.w.charge(cpu, self.w.hw.softirq_cycles);
+        }
+        let requests = self.scenario.workload.clients[group as usize].requests;
+        self.deliver(cpu, None, requests, Some(user));
+        self.cpu_event(cpu);
+    }
+
+    /// The reply of the running `task` leaves: its user thinks again.
+    pub(super) fn reply(&mut self, task: TaskId) -> Step {
+        let user = self.w.tasks[task.index()].client.take();
+        let Some(user) = user.filter(|&u| self.users.list[u as usize].waits) else {
+            return self
+                .misuse(task, "found a reply without a request, expected one for each request");
+        };
+        let u = &mut self.users.list[user as usize];
+        u.waits = false;
+        let response_ns = self.w.now_ns - u.since_ns;
+        let clients = self.scenario.workload.clients[u.group as usize];
+        self.record(clients.responses, response_ns);
+        let think_ns = self.users.think.draw(clients.think_ns, clients.spread).max(1.0) as u64;
+        self.active += 1;
+        self.events.set(self.user_slot(user), self.w.now_ns + think_ns);
+        self.next_op(task)
+    }
+}

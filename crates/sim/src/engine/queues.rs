@@ -1,0 +1,164 @@
+//! Queues of messages: pipes, sockets, and queues in shared memory.
+
+use super::Sim;
+use super::cpu::Step;
+use super::wait::WaitList;
+use crate::class::Class;
+use crate::topology::Cpu;
+use crate::trace::Trace;
+use crate::world::{State, TaskId};
+use std::collections::VecDeque;
+use workload::{Queue, QueueId, QueueKind};
+
+/// Room for messages that a queue without limit starts with.
+const FIRST_ROOM: usize = 16;
+
+/// A message on its way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Message {
+    written_ns: u64,
+    writer: Cpu,
+    client: Option<u32>,
+}
+
+/// One queue.
+#[derive(Debug)]
+pub(super) struct QueueState {
+    messages: VecDeque<Message>,
+    readers: WaitList,
+    writers: WaitList,
+    /// A pipe was full and has not given back a page since.
+    full: bool,
+}
+
+impl QueueState {
+    pub(super) fn new(queue: &Queue) -> QueueState {
+        let room = queue.capacity.map_or(FIRST_ROOM, |c| c.messages as usize);
+        QueueState {
+            messages: VecDeque::with_capacity(room),
+            readers: WaitList::default(),
+            writers: WaitList::default(),
+            full: false,
+        }
+    }
+
+    fn is_full(&self, queue: &Queue) -> bool {
+        self.full || queue.capacity.is_some_and(|c| self.messages.len() >= c.messages as usize)
+    }
+
+    fn put(&mut self, queue: &Queue, message: Message) {
+        self.messages.push_back(message);
+        self.full = queue.kind == QueueKind::Pipe && self.is_full(queue);
+    }
+
+    /// Takes the first message; with it, whether blocked writers are to be woken.
+    fn take(&mut self, queue: &Queue) -> Option<(Message, bool)> {
+        let message = self.messages.pop_front()?;
+        let Some(capacity) = queue.capacity else { return Some((message, false)) };
+        let free = capacity.messages - (self.messages.len() as u32).min(capacity.messages);
+        let room = free >= capacity.wake_writers_at;
+        self.full &= !room;
+        Some((message, room && !self.writers.is_empty()))
+    }
+}
+
+impl<C: Class, T: Trace> Sim<'_, C, T> {
+    fn queue(&self, id: QueueId) -> Queue {
+        self.scenario.workload.queues[id.index()]
+    }
+
+    /// Work of a write or read up to its effect.
+    pub(super) fn queue_cycles(&self, id: QueueId, sends: bool) -> f64 {
+        let hw = self.w.hw;
+        match self.queue(id).kind {
+            QueueKind::Pipe => hw.pipe_cycles,
+            QueueKind::Socket => hw.socket_cycles,
+            QueueKind::Loopback if sends => hw.socket_cycles + hw.softirq_cycles,
+            QueueKind::Loopback => hw.socket_cycles,
+            QueueKind::Futex => hw.atomic_cycles,
+        }
+    }
+
+    /// The effect of a write by the running `task`.
+    pub(super) fn send(&mut self, cpu: Cpu, task: TaskId, id: QueueId) -> Step {
+        let queue = self.queue(id);
+        if self.queues[id.index()].is_full(&queue) {
+            if queue.kind == QueueKind::Futex && self.enter_kernel(task) {
+                return Step::Again;
+            }
+            self.queues[id.index()].writers.push(&mut self.w.tasks, task);
+            return self.block(task, State::Writing(id));
+        }
+        let client = self.w.tasks[task.index()].client;
+        self.deliver(cpu, Some(task), id, client);
+        // A woken writer of a pipe wakes the next while there is room (wake_next_writer).
+        let state = &mut self.queues[id.index()];
+        if queue.kind != QueueKind::Socket && !state.is_full(&queue) {
+            self.wake_writer(cpu, task, id);
+        }
+        self.next_op(task)
+    }
+
+    /// Puts a message into a queue on `cpu`, from a task or from the network, and wakes a reader that sleeps.
+    pub(super) fn deliver(
+        &mut self,
+        cpu: Cpu,
+        task: Option<TaskId>,
+        id: QueueId,
+        client: Option<u32>,
+    ) {
+        let queue = self.queue(id);
+        let state = &mut self.queues[id.index()];
+        state.put(&queue, Message { written_ns: self.w.now_ns, writer: cpu, client });
+        self.trace.sent(self.w.now_ns, task, id, state.messages.len());
+        if let Some(reader) = state.readers.pop(&mut self.w.tasks) {
+            self.wake_peer(cpu, task, reader, queue.kind);
+        }
+    }
+
+    /// The effect of a read by the running `task`.
+    pub(super) fn receive(&mut self, cpu: Cpu, task: TaskId, id: QueueId) -> Step {
+        let queue = self.queue(id);
+        let Some((message, room)) = self.queues[id.index()].take(&queue) else {
+            if queue.kind == QueueKind::Futex && self.enter_kernel(task) {
+                return Step::Again;
+            }
+            self.queues[id.index()].readers.push(&mut self.w.tasks, task);
+            return self.block(task, State::Reading(id));
+        };
+        let t = &mut self.w.tasks[task.index()];
+        t.message_ns = message.written_ns;
+        t.client = message.client.or(t.client);
+        self.trace.received(self.w.now_ns, task, id, message.written_ns);
+        if queue.lines > 0 {
+            let distance = self.w.topo.distance(message.writer, cpu);
+            self.w.charge(cpu, self.w.hw.message_cycles(distance, queue.lines));
+        }
+        if room {
+            self.wake_writer(cpu, task, id);
+            // Writers wait for a socket's memory all at once (sock_wait_for_wmem).
+            while matches!(queue.kind, QueueKind::Socket | QueueKind::Loopback)
+                && self.wake_writer(cpu, task, id)
+            {}
+        }
+        self.next_op(task)
+    }
+
+    /// Wakes the first writer that sleeps; whether there was one.
+    fn wake_writer(&mut self, cpu: Cpu, task: TaskId, id: QueueId) -> bool {
+        let kind = self.queue(id).kind;
+        let Some(writer) = self.queues[id.index()].writers.pop(&mut self.w.tasks) else {
+            return false;
+        };
+        self.wake_peer(cpu, Some(task), writer, kind);
+        true
+    }
+
+    fn wake_peer(&mut self, cpu: Cpu, task: Option<TaskId>, peer: TaskId, kind: QueueKind) {
+        let futex = kind == QueueKind::Futex;
+        if futex {
+            self.w.charge(cpu, self.w.hw.syscall_cycles);
+        }
+        self.wake(peer, cpu, task, !futex);
+    }
+}

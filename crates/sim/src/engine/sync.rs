@@ -1,0 +1,141 @@
+//! Mutexes, condition variables and barriers as futexes make them: cheap until someone has to sleep.
+
+use super::Sim;
+use super::cpu::Step;
+use super::wait::WaitList;
+use crate::class::Class;
+use crate::topology::Cpu;
+use crate::trace::Trace;
+use crate::world::{Doing, State, TaskId};
+use workload::{BarrierId, CondId, LockId};
+
+/// One mutex.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LockState {
+    holder: Option<TaskId>,
+    /// CPU that wrote the mutex's line last.
+    line_at: Option<Cpu>,
+    waiters: WaitList,
+}
+
+/// One barrier.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct BarrierState {
+    come: u32,
+    waiters: WaitList,
+}
+
+impl<C: Class, T: Trace> Sim<'_, C, T> {
+    /// Makes the running `task` pay for entering the kernel before it looks again and sleeps; whether it has not yet.
+    pub(super) fn enter_kernel(&mut self, task: TaskId) -> bool {
+        let cycles = self.w.hw.syscall_cycles;
+        let t = &mut self.w.tasks[task.index()];
+        if t.in_kernel {
+            return false;
+        }
+        t.in_kernel = true;
+        t.doing = Doing::Cycles(cycles);
+        true
+    }
+
+    /// Who holds a mutex.
+    pub(super) fn holder(&self, id: LockId) -> Option<TaskId> {
+        self.locks[id.index()].holder
+    }
+
+    /// `futex(FUTEX_WAKE)`.
+    fn futex_wake(&mut self, cpu: Cpu, task: TaskId, sleeper: TaskId) {
+        self.w.charge(cpu, self.w.hw.syscall_cycles);
+        self.wake(sleeper, cpu, Some(task), false);
+    }
+
+    /// The effect of taking a mutex; the step before comes back with its own result.
+    pub(super) fn lock(&mut self, cpu: Cpu, task: TaskId, id: LockId) -> Step {
+        let lock = &mut self.locks[id.index()];
+        if lock.holder.is_some() {
+            if self.enter_kernel(task) {
+                return Step::Again;
+            }
+            self.locks[id.index()].waiters.push(&mut self.w.tasks, task);
+            return self.block(task, State::Locking(id));
+        }
+        lock.holder = Some(task);
+        if let Some(from) = lock.line_at.replace(cpu).filter(|&from| from != cpu) {
+            let distance = self.w.topo.distance(from, cpu);
+            self.w.charge(cpu, self.w.hw.message_cycles(distance, 1));
+        }
+        self.trace.locked(self.w.now_ns, task, id);
+        self.next_op(task)
+    }
+
+    pub(super) fn unlock(&mut self, cpu: Cpu, task: TaskId, id: LockId) -> Step {
+        if self.release(cpu, task, id) { self.next_op(task) } else { self.not_held(task) }
+    }
+
+    fn not_held(&mut self, task: TaskId) -> Step {
+        self.misuse(task, "found a mutex that the task does not hold, expected one that it locked")
+    }
+
+    /// Lets go and wakes the first who waits; whether the task held it.
+    fn release(&mut self, cpu: Cpu, task: TaskId, id: LockId) -> bool {
+        let lock = &mut self.locks[id.index()];
+        if lock.holder != Some(task) {
+            return false;
+        }
+        lock.holder = None;
+        self.trace.unlocked(self.w.now_ns, task, id);
+        if let Some(next) = self.locks[id.index()].waiters.pop(&mut self.w.tasks) {
+            self.futex_wake(cpu, task, next);
+        }
+        true
+    }
+
+    /// `pthread_cond_wait`: lets go, sleeps, and once signalled takes the mutex again.
+    pub(super) fn cond_wait(&mut self, cpu: Cpu, task: TaskId, cond: CondId, lock: LockId) -> Step {
+        if self.w.tasks[task.index()].signalled {
+            return self.lock(cpu, task, lock);
+        }
+        if self.locks[lock.index()].holder != Some(task) {
+            return self.not_held(task);
+        }
+        if self.enter_kernel(task) {
+            return Step::Again;
+        }
+        self.release(cpu, task, lock);
+        self.conds[cond.index()].push(&mut self.w.tasks, task);
+        self.block(task, State::Conditional(cond))
+    }
+
+    /// Wakes one, or all, of those who wait for `cond`.
+    pub(super) fn signal(&mut self, cpu: Cpu, task: TaskId, cond: CondId, all: bool) -> Step {
+        while let Some(next) = self.conds[cond.index()].pop(&mut self.w.tasks) {
+            self.w.tasks[next.index()].signalled = true;
+            self.futex_wake(cpu, task, next);
+            if !all {
+                break;
+            }
+        }
+        self.next_op(task)
+    }
+
+    pub(super) fn barrier(&mut self, cpu: Cpu, task: TaskId, id: BarrierId) -> Step {
+        if self.w.tasks[task.index()].signalled {
+            return self.next_op(task);
+        }
+        let parties = self.scenario.workload.barriers[id.index()];
+        if self.barriers[id.index()].come + 1 < parties {
+            if self.enter_kernel(task) {
+                return Step::Again;
+            }
+            self.barriers[id.index()].come += 1;
+            self.barriers[id.index()].waiters.push(&mut self.w.tasks, task);
+            return self.block(task, State::AtBarrier(id));
+        }
+        self.barriers[id.index()].come = 0;
+        while let Some(next) = self.barriers[id.index()].waiters.pop(&mut self.w.tasks) {
+            self.w.tasks[next.index()].signalled = true;
+            self.futex_wake(cpu, task, next);
+        }
+        self.next_op(task)
+    }
+}

@@ -1,0 +1,72 @@
+//! Times that a run records, in bins of equal relative width.
+
+use crate::SimError;
+use hdrhistogram::Histogram;
+
+/// Longest time that is told from longer ones: an hour.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+/// Decimal digits that bins keep: within 0.1 %.
+const DIGITS: u8 = 3;
+
+/// The times of one histogram of the workload.
+#[derive(Debug)]
+pub(crate) struct Latencies {
+    bins: Histogram<u64>,
+    sum_ns: u64,
+}
+
+impl Latencies {
+    pub(crate) fn new() -> Result<Latencies, SimError> {
+        let bins =
+            Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).map_err(|e| SimError::Workload {
+                field: "histogram".to_string(),
+                found: e.to_string(),
+                expected: "bins from 1 ns to an hour",
+            })?;
+        Ok(Latencies { bins, sum_ns: 0 })
+    }
+
+    pub(crate) fn record(&mut self, ns: u64) {
+        self.bins.saturating_record(ns);
+        self.sum_ns += ns;
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.bins.len()
+    }
+
+    /// Mean in us; `None` without times.
+    pub(crate) fn mean_us(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.sum_ns as f64 / self.count() as f64 / 1e3)
+    }
+
+    /// What `percent` of the times do not exceed, in us; `None` without times.
+    pub(crate) fn percentile_us(&self, percent: f64) -> Option<f64> {
+        let at = self.bins.value_at_quantile(percent / 100.0);
+        (self.count() > 0).then(|| at.min(self.bins.max()) as f64 / 1e3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_within_a_thousandth() {
+        let mut times = Latencies::new().expect("a histogram");
+        (1..=100_000).for_each(|n| times.record(n * 137));
+        for percent in [1.0, 50.0, 90.0, 99.0, 99.9, 100.0] {
+            let expected = percent * 1_000.0 * 137.0 / 1e3;
+            let found = times.percentile_us(percent).expect("times");
+            assert!((found / expected - 1.0).abs() < 1e-3, "{percent}: {found}, not {expected}");
+        }
+        let mean = times.mean_us().expect("times");
+        assert!((mean - 137.0 * 50_000.5 / 1e3).abs() < 1e-6, "{mean}");
+    }
+
+    #[test]
+    fn nothing_recorded_has_no_mean() {
+        let times = Latencies::new().expect("a histogram");
+        assert_eq!((times.mean_us(), times.percentile_us(50.0)), (None, None));
+    }
+}

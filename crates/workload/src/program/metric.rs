@@ -1,0 +1,75 @@
+//! What is measured, and how it is read off a finished run.
+
+use super::{CounterId, HistogramId, MarkId};
+use stats::Better;
+
+/// How a metric is read off a finished run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reading {
+    /// Seconds from one mark to another, times `scale`.
+    Seconds {
+        /// First mark.
+        from: MarkId,
+        /// Last mark.
+        to: MarkId,
+        /// Factor, for runs shorter than the benchmark they stand for.
+        scale: f64,
+    },
+    /// Units counted, a second, between two marks.
+    UnitsPerSecond {
+        /// What is counted.
+        counter: CounterId,
+        /// First mark.
+        from: MarkId,
+        /// Last mark.
+        to: MarkId,
+    },
+    /// Times recorded, a second, between two marks.
+    RecordsPerSecond {
+        /// What records them.
+        histogram: HistogramId,
+        /// First mark.
+        from: MarkId,
+        /// Last mark.
+        to: MarkId,
+    },
+    /// Mean of the times recorded, in us.
+    MeanUs(HistogramId),
+    /// The time that so many percent of those recorded do not exceed, in us, within 0.1 %.
+    PercentileUs {
+        /// What records them.
+        histogram: HistogramId,
+        /// 0 to 100.
+        percent: f64,
+    },
+}
+
+/// A result of a workload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metric {
+    /// Name, as in `records_per_s`.
+    pub name: String,
+    /// Unit, as in `records/s`.
+    pub unit: String,
+    /// Which direction is good.
+    pub better: Better,
+    /// How it is read.
+    pub reading: Reading,
+}
+
+impl Metric {
+    /// Mean, median and tails of `histogram`, named `<name>_mean_us`, `<name>_p50_us` and so on.
+    pub fn latencies(name: &str, histogram: HistogramId, percents: &[f64]) -> Vec<Metric> {
+        let metric = |name: String, reading| Metric {
+            name,
+            unit: "us".to_string(),
+            better: Better::Lower,
+            reading,
+        };
+        let mean = metric(format!("{name}_mean_us"), Reading::MeanUs(histogram));
+        let tail = |&percent: &f64| {
+            metric(format!("{name}_p{percent}_us"), Reading::PercentileUs { histogram, percent })
+        };
+        std::iter::once(mean).chain(percents.iter().map(tail)).collect()
+    }
+}

@@ -1,0 +1,166 @@
+//! Steps of programs.
+
+use super::{
+    BarrierId, CondId, CounterId, FlagId, HistogramId, LockId, MarkId, ProgramId, QueueId, TimerId,
+};
+use machine::CpuSet;
+
+/// How a quantity varies from one time to the next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Spread {
+    /// Always the mean.
+    Fixed,
+    /// Exponential: events that do not know of each other.
+    Exponential,
+    /// Log-normal with this standard deviation of the logarithm.
+    LogNormal(f64),
+}
+
+/// Core work: cycles of one thread that has its core to itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Work {
+    /// Mean, in cycles; the median for a log-normal spread.
+    pub cycles: f64,
+    /// How it varies.
+    pub spread: Spread,
+}
+
+impl Work {
+    /// The same every time.
+    pub const fn fixed(cycles: f64) -> Work {
+        Work { cycles, spread: Spread::Fixed }
+    }
+}
+
+/// Since when a recorded time runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// The task's last [`Op::Stamp`].
+    Stamp,
+    /// The writing of the message that the task read last.
+    Message,
+    /// The point at which the task's last timer was due: how late it runs.
+    Due,
+}
+
+/// What a periodic timer does when its task comes too late for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missed {
+    /// The schedule stands; the next points are due at once until the task has caught up.
+    CatchUp,
+    /// The next period starts now.
+    Restart,
+}
+
+/// One step of a program. Steps that enter the kernel cost what the machine says they cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Op {
+    /// Runs in user space.
+    Compute(Work),
+    /// Writes a message into a queue, sleeping while it is full, and wakes a reader if one sleeps. The message carries the
+    /// user whose request the task works on.
+    Send(QueueId),
+    /// Reads one message, sleeping until there is one.
+    Receive(QueueId),
+    /// Takes a mutex, sleeping while it is held. As in glibc, who lets go wakes the first sleeper and hands nothing over:
+    /// a running task may take the mutex before the woken one does.
+    Lock(LockId),
+    /// Lets go of a mutex that the task holds.
+    Unlock(LockId),
+    /// Lets go of `lock`, sleeps until woken through `cond`, and takes `lock` again (`pthread_cond_wait`).
+    Wait {
+        /// What wakes it.
+        cond: CondId,
+        /// Held by the task.
+        lock: LockId,
+    },
+    /// Wakes the first who waits, if any (`pthread_cond_signal`).
+    Signal(CondId),
+    /// Wakes all who wait (`pthread_cond_broadcast`).
+    Broadcast(CondId),
+    /// Sleeps until all of the barrier's parties have come (`pthread_barrier_wait`).
+    Barrier(BarrierId),
+    /// Starts a task that runs `ProgramId`; it inherits the affinity and the nice value.
+    Fork(ProgramId),
+    /// Replaces the program image: the scheduler may move the task (`SD_BALANCE_EXEC`).
+    Exec,
+    /// Restricts the task to these CPUs (`sched_setaffinity`).
+    SetAffinity(CpuSet),
+    /// Sets the nice value (`setpriority`), -20 to 19.
+    SetNice(i8),
+    /// Asks for slices of this length, in ns (`sched_setattr`, `sched_runtime` of a fair task), where the kernel has them.
+    SetSlice(u64),
+    /// Lets others run first (`sched_yield`).
+    Yield,
+    /// Sets or clears a flag.
+    SetFlag(FlagId, bool),
+    /// Busy-waits until the flag is set.
+    SpinUntilSet(FlagId),
+    /// Works on units of `unit_cycles` until the flag is clear, counting whole units.
+    WorkWhileSet {
+        /// Watched after each unit.
+        flag: FlagId,
+        /// Cycles of one unit.
+        unit_cycles: f64,
+        /// Where units are counted.
+        counter: CounterId,
+    },
+    /// Sleeps on a timer.
+    Sleep {
+        /// Mean, in ns; the median for a log-normal spread.
+        mean_ns: f64,
+        /// How it varies.
+        spread: Spread,
+    },
+    /// Sleeps until a periodic timer is due next. Its periods start when it is first waited for.
+    TimerWait {
+        /// The timer.
+        timer: TimerId,
+        /// Its period, in ns.
+        period_ns: u64,
+        /// What to do when the task is late.
+        missed: Missed,
+    },
+    /// Sleeps until every child has exited (`waitpid`, `pthread_join`).
+    WaitChildren,
+    /// Goes back to step `to` until the body has run `times` times; 0 is for ever.
+    Loop {
+        /// Index of the first step of the body.
+        to: u16,
+        /// Runs of the body in all.
+        times: u32,
+    },
+    /// Goes back to step `to` while the flag is set.
+    LoopWhileSet {
+        /// Index of the first step of the body.
+        to: u16,
+        /// The flag.
+        flag: FlagId,
+    },
+    /// Answers the user whose request the task works on, over the network.
+    Reply,
+    /// Remembers the time for a later [`Since::Stamp`].
+    Stamp,
+    /// Records the time that has passed.
+    Record {
+        /// Where it goes.
+        histogram: HistogramId,
+        /// Since when.
+        since: Since,
+    },
+    /// Notes the time.
+    Mark(MarkId),
+    /// Ends the whole run.
+    Stop,
+}
+
+impl Op {
+    /// The same step in a program that has `by` more steps before this one.
+    pub fn shifted(self, by: u16) -> Op {
+        match self {
+            Op::Loop { to, times } => Op::Loop { to: to + by, times },
+            Op::LoopWhileSet { to, flag } => Op::LoopWhileSet { to: to + by, flag },
+            other => other,
+        }
+    }
+}
