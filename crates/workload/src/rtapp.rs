@@ -5,21 +5,27 @@
 //! rt-app sees them, and leave out the value of `suspend`, which older `workgen`s filled in.
 
 pub mod ast;
+mod build;
 mod error;
 mod event;
+mod feature;
 mod fields;
 mod global;
 mod memory;
 mod task;
 mod text;
 
+pub use build::{Built, Costs, build};
 pub use error::RtAppError;
+pub use feature::{Feature, Ignored};
 
 use ast::RtApp;
 use fields::Item;
+use serde::{Deserialize, Serialize};
 
 /// What repeated keys of one object mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Duplicates {
     /// As after `workgen`: events, phases and tasks are kept in their order; a repeated property is an error.
     #[default]
@@ -29,7 +35,8 @@ pub enum Duplicates {
 }
 
 /// What keys outside the grammar are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum UnknownKeys {
     /// Errors.
     #[default]
@@ -45,6 +52,40 @@ pub struct Options {
     pub duplicates: Duplicates,
     /// Keys outside the grammar.
     pub unknown_keys: UnknownKeys,
+}
+
+/// What `suspend` waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Suspend {
+    /// A `resume` of the task's own name, whatever its string: rt-app since May 2025, and its tutorial.
+    #[default]
+    OwnName,
+    /// A `resume` of its string, or of the task's name where it has none: rt-app before, for which its examples
+    /// `browser-*.json` and `video-*.json` are written.
+    Named,
+}
+
+/// How a file is run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The file; relative to the experiment file.
+    pub file: String,
+    /// Length of the run in s, instead of the file's `duration`.
+    pub duration_s: Option<f64>,
+    /// Repeated keys.
+    #[serde(default)]
+    pub duplicates: Duplicates,
+    /// Keys outside the grammar.
+    #[serde(default)]
+    pub unknown_keys: UnknownKeys,
+    /// What `suspend` waits for.
+    #[serde(default)]
+    pub suspend: Suspend,
+    /// What is left out where the file asks for it.
+    #[serde(default)]
+    pub ignore: Vec<Feature>,
 }
 
 /// Reads an rt-app file, which errors call `file`.

@@ -1,9 +1,14 @@
 //! Nothing that can be in a file makes the reader panic, and what it lets through names its place.
 
+use machine::CpuSet;
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
-use workload::rtapp::{Duplicates, Options, RtAppError, UnknownKeys, read};
+use workload::Op;
+use workload::rtapp::ast::RtApp;
+use workload::rtapp::{
+    Costs, Duplicates, Feature, Options, Params, RtAppError, UnknownKeys, build, read,
+};
 
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/rtapp");
 
@@ -14,13 +19,48 @@ fn seed(name: &str) -> String {
 fn read_every_way(text: &str) {
     for duplicates in [Duplicates::InOrder, Duplicates::LastWins] {
         for unknown_keys in [UnknownKeys::Refuse, UnknownKeys::Ignore] {
-            if let Err(e) = read(text, "x", Options { duplicates, unknown_keys }) {
+            let app = read(text, "x", Options { duplicates, unknown_keys });
+            if let Ok(app) = &app {
+                build_every_way(app);
+            }
+            if let Err(e) = app {
                 let (line, column) = match e {
                     RtAppError::Syntax { line, column, .. } => (line, column),
                     RtAppError::Field { line, column, .. } => (line, column),
+                    other => panic!("{other}"),
                 };
                 let width = text.split('\n').nth(line - 1).map(|l| l.chars().count());
                 assert!(width.is_some_and(|width| column <= width + 1), "{line}:{column} {text}");
+            }
+        }
+    }
+}
+
+/// Builds refuse, or give programs whose steps and names exist.
+fn build_every_way(app: &RtApp) {
+    let costs = Costs { nominal_khz: 2e6, online: CpuSet::first_n(4) };
+    let ignore = vec![
+        Feature::SchedBatch,
+        Feature::SchedIdle,
+        Feature::SchedRr,
+        Feature::SchedFifo,
+        Feature::SchedDeadline,
+        Feature::UtilMin,
+        Feature::UtilMax,
+        Feature::Taskgroup,
+        Feature::NodesMembind,
+        Feature::Mem,
+        Feature::Memrun,
+        Feature::Iorun,
+        Feature::PiEnabled,
+    ];
+    let all = Params { ignore, duration_s: Some(1.0), ..Params::default() };
+    for params in [Params::default(), all] {
+        let Ok(built) = build(app, &params, &costs) else { continue };
+        let programs = built.workload.programs.len();
+        for op in built.workload.programs.iter().flat_map(|p| &p.ops) {
+            if let Op::Fork(program) = op {
+                assert!(program.index() < programs);
             }
         }
     }

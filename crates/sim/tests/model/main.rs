@@ -6,5 +6,6 @@ mod conservation;
 mod determinism;
 mod knobs;
 mod machines;
+mod rtapp;
 mod watch;
 mod workloads;

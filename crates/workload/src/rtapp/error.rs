@@ -31,4 +31,26 @@ pub enum RtAppError {
         /// What is possible.
         expected: String,
     },
+    /// A workload that cannot be run.
+    #[error("{file}: {path}: found {found}, expected {expected}")]
+    Refused {
+        /// The file.
+        file: String,
+        /// Keys from the root.
+        path: String,
+        /// What was given.
+        found: String,
+        /// What is possible.
+        expected: String,
+    },
+    /// Something that no simulation has.
+    #[error("{file}: {path}: {feature} is not simulated; `ignore = [\"{feature}\"]` leaves it out")]
+    NotSimulated {
+        /// The file.
+        file: String,
+        /// Keys from the root.
+        path: String,
+        /// What, by its name in `ignore` lists.
+        feature: &'static str,
+    },
 }
