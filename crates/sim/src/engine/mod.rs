@@ -24,7 +24,7 @@ use machine::IdleState;
 use queues::QueueState;
 use sync::{BarrierState, LockState};
 use wait::WaitList;
-use workload::{HistogramId, Op};
+use workload::HistogramId;
 
 /// One run.
 pub(crate) struct Sim<'a, C, T> {
