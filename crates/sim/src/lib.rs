@@ -12,6 +12,7 @@ pub mod fair;
 pub mod hardware;
 pub mod idle;
 mod latency;
+mod loops;
 pub mod pelt;
 pub mod rng;
 mod scenario;

@@ -7,6 +7,7 @@ use crate::engine::Sim;
 use crate::fair::Fair;
 use crate::hardware::{Hardware, Memory};
 use crate::latency::Latencies;
+use crate::loops;
 use crate::topology::Topology;
 use crate::trace::{NoTrace, Trace};
 use crate::world::MAX_LOOPS;
@@ -134,7 +135,7 @@ fn check(workload: &Workload, online: CpuSet) -> Result<(), SimError> {
         })
     };
     for program in &workload.programs {
-        let loops = program.ops.iter().filter(|op| matches!(op, Op::Loop { .. })).count();
+        let loops = loops::depth(&program.ops);
         if loops > MAX_LOOPS {
             return Err(SimError::Loops {
                 program: program.name.clone(),

@@ -104,6 +104,8 @@ pub(crate) enum Doing {
     Nothing,
     /// So many cycles are left before the step takes effect.
     Cycles(f64),
+    /// Runs until a point in time.
+    Until(u64),
     /// Busy-waits.
     Spin(FlagId),
     /// Counts units while a flag is set.

@@ -12,6 +12,7 @@ pub mod hackbench;
 pub mod launch;
 pub mod netperf;
 pub mod program;
+pub mod rtapp;
 pub mod schbench;
 pub mod sched_pipe;
 mod window;

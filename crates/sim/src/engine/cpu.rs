@@ -39,7 +39,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let doing = &mut self.w.tasks[task.index()].doing;
         if c.done_ns <= now {
             c.done_ns = NEVER;
-            if !matches!(doing, Doing::Spin(_) | Doing::Units { .. }) {
+            if !matches!(doing, Doing::Until(_) | Doing::Spin(_) | Doing::Units { .. }) {
                 c.debt = 0.0;
                 if let Doing::Cycles(left) = doing {
                     if self.paced {
@@ -61,7 +61,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         match doing {
             Doing::Cycles(left) => *left = (*left - for_task).max(0.0),
             Doing::Units { unit_cycles, done, .. } => *done += for_task / *unit_cycles,
-            Doing::Spin(_) | Doing::Nothing => {}
+            Doing::Until(_) | Doing::Spin(_) | Doing::Nothing => {}
         }
     }
 
@@ -73,6 +73,10 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let left = match self.w.tasks[task.index()].doing {
             Doing::Cycles(left) => left * c.slow + c.debt,
             Doing::Nothing => c.debt,
+            Doing::Until(at_ns) => {
+                c.done_ns = at_ns.max(self.w.now_ns);
+                return;
+            }
             Doing::Spin(_) | Doing::Units { .. } => return,
         };
         c.done_ns = self.w.now_ns + round_up(left / c.rate);
@@ -255,7 +259,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             let Some(task) = self.w.cpus[cpu as usize].curr else { continue };
             let watches = match self.w.tasks[task.index()].doing {
                 Doing::Spin(f) | Doing::Units { flag: f, .. } => f == flag,
-                Doing::Cycles(_) | Doing::Nothing => false,
+                Doing::Cycles(_) | Doing::Until(_) | Doing::Nothing => false,
             };
             if watches && self.w.cpus[cpu as usize].phase == Phase::Running {
                 self.settle(cpu);

@@ -17,6 +17,7 @@ use crate::SimError;
 use crate::class::Class;
 use crate::events::{Events, NEVER};
 use crate::latency::Latencies;
+use crate::loops;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
@@ -42,7 +43,7 @@ pub(crate) struct Sim<'a, C, T> {
     scenario: &'a Scenario,
     idle_states: &'a [IdleState],
     /// By program and step: which of a task's loop counts a `Loop` step uses.
-    loop_slots: Vec<Vec<u8>>,
+    loop_slots: Vec<Vec<usize>>,
     work: Stream,
     start: Stream,
     flags: Vec<bool>,
@@ -111,7 +112,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             events: Events::new(nr_cpus + users.list.len(), seed),
             scenario,
             idle_states: &scenario.idle_states,
-            loop_slots: workload.programs.iter().map(|p| loop_slots(&p.ops)).collect(),
+            loop_slots: workload.programs.iter().map(|p| loops::slots(&p.ops)).collect(),
             work: Stream::new(seed, Purpose::Work),
             start,
             flags: vec![false; workload.flags as usize],
@@ -299,16 +300,4 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
 /// Whether a step is slowed by more than its core.
 fn is_paced(op: &Op) -> bool {
     matches!(op, Op::Memory(_) | Op::Contend { .. })
-}
-
-/// For each step that is a loop, the next of the task's counts.
-fn loop_slots(ops: &[Op]) -> Vec<u8> {
-    let mut next = 0;
-    ops.iter()
-        .map(|op| {
-            let slot = next;
-            next += u8::from(matches!(op, Op::Loop { .. }));
-            slot
-        })
-        .collect()
 }

@@ -28,6 +28,8 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Doing::Nothing => self.begin(cpu, task, in_debt),
             Doing::Cycles(left) if left > 0.0 || in_debt => Step::Busy,
             Doing::Cycles(_) => self.finish(cpu, task),
+            Doing::Until(at_ns) if at_ns > self.w.now_ns => Step::Busy,
+            Doing::Until(_) => self.next_op(task),
             Doing::Spin(flag) if !self.flags[flag.0 as usize] => Step::Busy,
             Doing::Spin(_) => self.next_op(task),
             Doing::Units { flag, .. } if self.flags[flag.0 as usize] => Step::Busy,
@@ -62,6 +64,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                     None => Doing::Cycles(cycles),
                 }
             }
+            Some(&Op::RunFor(ns)) => Doing::Until(self.w.now_ns + ns),
             Some(&Op::SpinUntilSet(flag)) => Doing::Spin(flag),
             Some(&Op::WorkWhileSet { flag, unit_cycles, counter }) => {
                 Doing::Units { flag, unit_cycles, counter, done: 0.0 }
@@ -102,7 +105,8 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 Some(hw.syscall_cycles)
             }
             Op::Sleep { .. } | Op::TimerWait { .. } | Op::WaitChildren => Some(hw.syscall_cycles),
-            Op::Compute(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => None,
+            Op::Compute(_) | Op::RunFor(_) => None,
+            Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => None,
             Op::Loop { .. } | Op::LoopWhileSet { .. } => None,
             Op::SetFlag(..) | Op::Stamp | Op::Record { .. } | Op::Mark(_) | Op::Stop => None,
             Op::Contend { .. } | Op::Memory(_) => None,
@@ -139,7 +143,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
 
     fn repeat(&mut self, task: TaskId, to: u16, times: u32) -> Step {
         let t = &mut self.w.tasks[task.index()];
-        let slot = self.loop_slots[t.program.0 as usize][t.pc as usize] as usize;
+        let slot = self.loop_slots[t.program.0 as usize][t.pc as usize];
         t.loops[slot] = t.loops[slot].wrapping_add(1);
         if times != 0 && t.loops[slot] >= times {
             t.loops[slot] = 0;

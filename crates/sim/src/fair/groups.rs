@@ -25,12 +25,13 @@ impl Fair {
         let (mut looked, mut overload) = (0, false);
         let mut local: Option<GroupStats> = None;
         let mut busiest: Option<GroupStats> = None;
-        let (mut total_load, mut total_capacity) = (0, 0);
+        let (mut total_load, mut total_capacity, mut total_util) = (0, 0, 0);
         for (at, group) in env.domain.groups.iter().enumerate() {
             looked += group.cpus.len();
             let seen = self.update_sg_lb_stats(w, env, at, &mut overload);
             total_load += seen.load;
             total_capacity += seen.capacity;
+            total_util += seen.util;
             match local {
                 None => local = Some(seen),
                 Some(here) if self.is_busier(w, env, &here, group, &seen, busiest.as_ref()) => {
@@ -43,6 +44,7 @@ impl Fair {
         if env.level + 1 == w.topo.domains[env.cpu as usize].len() {
             self.overload = overload;
         }
+        self.update_idle_cpu_scan(w, env, total_util);
         let (local, busiest) = (local?, busiest?);
         let prefers = match self.rules.busiest_prefers_sibling {
             true => busiest.prefers_sibling,
@@ -50,6 +52,19 @@ impl Fair {
         };
         let prefer_sibling = prefers && self.rules.prefer_sibling;
         Some(Compared { local, busiest, total_load, total_capacity, prefer_sibling })
+    }
+
+    /// `update_idle_cpu_scan`: how many CPUs of an LLC a wake-up may look at, `1 - x^2` of them, where `x` is the
+    /// LLC's utilisation stretched by what it tolerates as imbalance (`SIS_UTIL`).
+    fn update_idle_cpu_scan(&mut self, w: &World, env: &Env, util: u64) {
+        let llc = w.topo.llc_of[env.dst as usize] as usize;
+        let cpus = w.topo.llcs[llc].cpus.len() as u64;
+        if env.idle == CpuIdle::NewlyIdle || cpus != u64::from(env.domain.weight) {
+            return;
+        }
+        let used = util / cpus * env.domain.imbalance_pct;
+        let left = 1024u64.saturating_sub(used * used / (10_000 * 1024));
+        self.llcs[llc].nr_idle_scan = left * cpus / 1024;
     }
 
     /// `update_sg_lb_stats` of the group at index `at`; the local one is at 0.

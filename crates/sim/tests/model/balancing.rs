@@ -201,7 +201,7 @@ fn two_nodes() -> Machine {
     node.distances = vec![20, 10];
     machine.nodes.push(node);
     let between = machine.constants.get("handover_node_ns").expect("a cost").clone();
-    machine.constants.set("handover_remote_ns", between);
+    machine.constants.set("handover_package_ns", between);
     machine
 }
 

@@ -13,6 +13,7 @@ mod knobs;
 mod machines;
 mod memory;
 mod queues;
+mod rtapp;
 mod sync;
 mod watch;
 mod workloads;

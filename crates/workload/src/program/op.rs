@@ -121,6 +121,8 @@ pub enum Op {
         /// Where units are counted.
         counter: CounterId,
     },
+    /// Runs in user space until so much time has passed, in ns, whether it has the CPU or not.
+    RunFor(u64),
     /// Sleeps on a timer.
     Sleep {
         /// Mean, in ns; the median for a log-normal spread.
