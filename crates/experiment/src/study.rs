@@ -35,7 +35,7 @@ pub struct Table {
     pub unit: String,
     /// Which direction is good.
     pub better: Better,
-    /// The variant that the others are compared with.
+    /// What the others are compared with: a variant, or a workload where the table compares workloads.
     pub baseline: String,
     /// What to know about the comparison: what was calibrated, what the figures stand for.
     pub note: String,
@@ -46,6 +46,26 @@ pub struct Table {
     pub histogram: Option<PublishedHistogram>,
     /// `N Min Max Median Avg Stddev` by variant.
     pub summary: Option<BTreeMap<String, PublishedSummary>>,
+    /// One figure by variant.
+    pub values: Option<BTreeMap<String, f64>>,
+    /// By variant, only the change against the baseline, in percent, positive = better.
+    pub percents: Option<BTreeMap<String, f64>>,
+    /// One figure by workload, under the experiment's first variant.
+    pub by_workload: Option<BTreeMap<String, f64>>,
+}
+
+impl Table {
+    /// Names with published figures: variants, or workloads where the table compares those.
+    pub fn columns(&self) -> Vec<&str> {
+        let maps = [&self.values, &self.percents, &self.by_workload];
+        let mut names: Vec<&str> =
+            maps.into_iter().flatten().flat_map(|m| m.keys()).map(String::as_str).collect();
+        names.extend(self.histogram.iter().flat_map(|h| h.counts.keys()).map(String::as_str));
+        names.extend(self.summary.iter().flat_map(|s| s.keys()).map(String::as_str));
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
 }
 
 /// Counts of runs in bins of equal width.
@@ -112,11 +132,18 @@ struct Source {
     experiment: &'static str,
 }
 
-const STUDIES: &[Source] = &[Source {
-    name: "power9-big-core",
-    study: include_str!("../studies/power9-big-core.toml"),
-    experiment: include_str!("../../../experiments/power9-big-core.toml"),
-}];
+macro_rules! source {
+    ($name:literal) => {
+        Source {
+            name: $name,
+            study: include_str!(concat!("../studies/", $name, ".toml")),
+            experiment: include_str!(concat!("../../../experiments/", $name, ".toml")),
+        }
+    };
+}
+
+const STUDIES: &[Source] =
+    &[source!("power9-big-core"), source!("kunpeng920-clusters"), source!("power10-idler-llc")];
 
 /// Names of the studies that can be predicted so far.
 pub fn names() -> Vec<&'static str> {
@@ -145,19 +172,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_study_reads_and_names_variants_of_its_experiment() {
+    fn every_study_reads_and_names_what_its_experiment_has() {
         for name in names() {
             let study = load(name).unwrap();
             let (text, file) = experiment(name).unwrap();
             let experiment = crate::ExperimentFile::parse(text, &file).unwrap();
             for table in &study.tables {
-                let workload = experiment.workloads.iter().position(|w| w.name == table.workload);
-                let variants = experiment.variants_of(workload.unwrap());
-                let known =
-                    |n: &String| variants.iter().any(|&v| experiment.variants[v].name == *n);
-                assert!(known(&table.baseline));
-                assert!(table.histogram.iter().flat_map(|h| h.counts.keys()).all(known));
-                assert!(table.summary.iter().flat_map(|s| s.keys()).all(known));
+                let workload =
+                    |n: &str| experiment.workloads.iter().position(|w| w.name == n).unwrap();
+                if table.by_workload.is_some() {
+                    table.columns().into_iter().for_each(|n| _ = workload(n));
+                    assert!(table.columns().contains(&table.baseline.as_str()));
+                    continue;
+                }
+                let variants = experiment.variants_of(workload(&table.workload));
+                let known = |n: &str| variants.iter().any(|&v| experiment.variants[v].name == n);
+                assert!(known(&table.baseline), "{name}: {}", table.baseline);
+                assert!(table.columns().into_iter().all(known), "{name}: {}", table.name);
             }
         }
     }

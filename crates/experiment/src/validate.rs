@@ -1,7 +1,7 @@
 //! Published beside predicted, cell by cell.
 
 use crate::results::{Results, WorkloadResults};
-use crate::study::{Study, Table};
+use crate::study::{PublishedSummary, Study, Table};
 use serde::Serialize;
 use stats::{Better, Interval, Resampling};
 
@@ -20,10 +20,10 @@ pub struct Cell {
     pub unit: String,
     /// Which direction is good.
     pub better: Better,
-    /// Published figure of the baseline.
-    pub published_baseline: f64,
-    /// Published figure of the variant.
-    pub published_variant: f64,
+    /// Published figure of the baseline, unless only the change was published.
+    pub published_baseline: Option<f64>,
+    /// Published figure of the variant, unless only the change was published.
+    pub published_variant: Option<f64>,
     /// Published change.
     pub published_percent: f64,
     /// Predicted figure of the baseline.
@@ -47,13 +47,36 @@ impl Cell {
     }
 }
 
-/// A statistic that a table gives for the baseline and a variant.
+/// What a table gives for the baseline and a column.
 struct Published {
     row: &'static str,
     unit: String,
     better: Better,
     statistic: Statistic,
-    figures: (f64, f64),
+    figures: Figures,
+}
+
+/// Both figures, or only the change in percent.
+#[derive(Clone, Copy)]
+enum Figures {
+    Both(f64, f64),
+    Percent(f64),
+}
+
+impl Figures {
+    fn both(self) -> (Option<f64>, Option<f64>) {
+        match self {
+            Figures::Both(base, new) => (Some(base), Some(new)),
+            Figures::Percent(_) => (None, None),
+        }
+    }
+
+    fn percent(self, better: Better) -> f64 {
+        match self {
+            Figures::Both(base, new) => better.percent(base, new),
+            Figures::Percent(percent) => percent,
+        }
+    }
 }
 
 /// How the same statistic is taken of runs.
@@ -80,19 +103,48 @@ pub struct Validation {
     pub missing: Vec<String>,
 }
 
+/// How well predicted changes agree with published ones, over the cells on which nothing was fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Agreement {
+    /// Cells compared.
+    pub cells: usize,
+    /// Those whose change has the published sign.
+    pub same_sign: usize,
+    /// Those whose 95 % interval holds the published change.
+    pub covered: usize,
+    /// Mean absolute error, in percent points.
+    pub mean_error: f64,
+}
+
+impl Validation {
+    /// The agreement; `None` without a cell to compare.
+    pub fn agreement(&self) -> Option<Agreement> {
+        let fair: Vec<&Cell> = self.cells.iter().filter(|c| !c.calibrated).collect();
+        let count = |f: &dyn Fn(&Cell) -> bool| fair.iter().filter(|c| f(c)).count();
+        let errors: Vec<f64> = fair.iter().map(|c| c.error().abs()).collect();
+        Some(Agreement {
+            cells: fair.len(),
+            same_sign: count(&|c| (c.predicted_percent > 0.0) == (c.published_percent > 0.0)),
+            covered: count(&|c| {
+                (c.predicted_low..=c.predicted_high).contains(&c.published_percent)
+            }),
+            mean_error: stats::amean(&errors)?,
+        })
+    }
+}
+
 /// Every published figure of `study` beside what `results` predict.
 pub fn validate(study: &Study, results: &Results, resampling: &Resampling) -> Validation {
     let mut out = Validation::default();
     for table in &study.tables {
-        let workload = results.workloads.iter().find(|w| w.name == table.workload);
-        for variant in variants(table) {
-            for published in published(table, variant) {
-                let figure =
-                    workload.and_then(|w| predict(table, w, variant, &published, resampling));
-                match figure {
-                    Some(figure) => out.cells.push(cell(study, table, variant, published, figure)),
+        for column in table.columns().into_iter().filter(|c| *c != table.baseline) {
+            for published in published(table, column) {
+                let predicted = samples(results, table, column)
+                    .and_then(|(base, new)| predict(&base, &new, &published, resampling));
+                match predicted {
+                    Some(figure) => out.cells.push(cell(study, table, column, published, figure)),
                     None => {
-                        out.missing.push(format!("{}, {}, {variant}", table.name, published.row))
+                        out.missing.push(format!("{}, {}, {column}", table.name, published.row))
                     }
                 }
             }
@@ -101,17 +153,31 @@ pub fn validate(study: &Study, results: &Results, resampling: &Resampling) -> Va
     out
 }
 
-fn cell(study: &Study, table: &Table, variant: &str, p: Published, predicted: Predicted) -> Cell {
+/// Runs of the baseline and of a column: two variants under one workload, or two workloads under the first variant.
+fn samples(results: &Results, table: &Table, column: &str) -> Option<(Vec<f64>, Vec<f64>)> {
+    let workload = |name: &str| results.workloads.iter().find(|w| w.name == name);
+    let runs =
+        |w: &WorkloadResults, variant: &str| Some(w.samples(variant, w.metric(&table.metric)?));
+    if table.by_workload.is_some() {
+        let first = &results.experiment.variants.first()?.name;
+        return Some((runs(workload(&table.baseline)?, first)?, runs(workload(column)?, first)?));
+    }
+    let workload = workload(&table.workload)?;
+    Some((runs(workload, &table.baseline)?, runs(workload, column)?))
+}
+
+fn cell(study: &Study, table: &Table, column: &str, p: Published, predicted: Predicted) -> Cell {
+    let (published_baseline, published_variant) = p.figures.both();
     Cell {
         study: study.name.clone(),
         table: table.name.clone(),
         row: p.row.to_string(),
-        column: variant.to_string(),
+        column: column.to_string(),
         unit: p.unit,
         better: p.better,
-        published_baseline: p.figures.0,
-        published_variant: p.figures.1,
-        published_percent: p.better.percent(p.figures.0, p.figures.1),
+        published_baseline,
+        published_variant,
+        published_percent: p.figures.percent(p.better),
         predicted_baseline: predicted.figures.0,
         predicted_variant: predicted.figures.1,
         predicted_percent: predicted.change.estimate,
@@ -121,20 +187,9 @@ fn cell(study: &Study, table: &Table, variant: &str, p: Published, predicted: Pr
     }
 }
 
-/// Variants with published figures, apart from the baseline.
-fn variants(table: &Table) -> Vec<&str> {
-    let histogram = table.histogram.iter().flat_map(|h| h.counts.keys());
-    let summary = table.summary.iter().flat_map(|s| s.keys());
-    let mut names: Vec<&str> =
-        histogram.chain(summary).map(String::as_str).filter(|n| *n != table.baseline).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-/// The figures that `table` holds for both its baseline and `variant`.
-fn published(table: &Table, variant: &str) -> Vec<Published> {
-    let row = |row, statistic, figures: Option<(f64, f64)>| {
+/// The figures that `table` holds for both its baseline and `column`.
+fn published(table: &Table, column: &str) -> Vec<Published> {
+    let row = |row, statistic, figures: Option<Figures>| {
         figures.map(|figures| Published {
             row,
             unit: table.unit.clone(),
@@ -144,10 +199,11 @@ fn published(table: &Table, variant: &str) -> Vec<Published> {
         })
     };
     let base = table.baseline.as_str();
+    let both = |base: Option<f64>, new: Option<f64>| Some(Figures::Both(base?, new?));
     let mut out = Vec::new();
     if let Some(h) = &table.histogram {
-        out.extend(row("mean", Statistic::Mean, h.mean(base).zip(h.mean(variant))));
-        let shares = h.top_share(base).zip(h.top_share(variant));
+        out.extend(row("mean", Statistic::Mean, both(h.mean(base), h.mean(column))));
+        let shares = both(h.top_share(base), h.top_share(column));
         let share = row("runs in the top bin", Statistic::ShareFrom(h.top_edge()), shares);
         out.extend(share.map(|p| Published {
             unit: "% of runs".to_string(),
@@ -156,23 +212,27 @@ fn published(table: &Table, variant: &str) -> Vec<Published> {
         }));
     }
     if let Some(s) = &table.summary {
-        let rows = s.get(base).zip(s.get(variant));
-        out.extend(row("Avg", Statistic::Mean, rows.map(|(b, v)| (b.avg, v.avg))));
-        out.extend(row("Median", Statistic::Median, rows.map(|(b, v)| (b.median, v.median))));
+        let of = |f: fn(&PublishedSummary) -> f64| both(s.get(base).map(f), s.get(column).map(f));
+        out.extend(row("Avg", Statistic::Mean, of(|r| r.avg)));
+        out.extend(row("Median", Statistic::Median, of(|r| r.median)));
+    }
+    for values in [&table.values, &table.by_workload].into_iter().flatten() {
+        let of = |name: &str| values.get(name).copied();
+        out.extend(row("mean", Statistic::Mean, both(of(base), of(column))));
+    }
+    if let Some(percents) = &table.percents {
+        let change = percents.get(column).map(|&p| Figures::Percent(p));
+        out.extend(row("mean", Statistic::Mean, change));
     }
     out
 }
 
 fn predict(
-    table: &Table,
-    workload: &WorkloadResults,
-    variant: &str,
+    base: &[f64],
+    new: &[f64],
     published: &Published,
     resampling: &Resampling,
 ) -> Option<Predicted> {
-    let metric = workload.metric(&table.metric)?;
-    let base = workload.samples(&table.baseline, metric);
-    let new = workload.samples(variant, metric);
     let better = published.better;
     let of_means = |base: &[f64], new: &[f64]| {
         Some(Predicted {
@@ -181,16 +241,16 @@ fn predict(
         })
     };
     match published.statistic {
-        Statistic::Mean => of_means(&base, &new),
+        Statistic::Mean => of_means(base, new),
         Statistic::ShareFrom(edge) => {
             let percent = |values: &[f64]| -> Vec<f64> {
                 values.iter().map(|&x| if x >= edge { 100.0 } else { 0.0 }).collect()
             };
-            of_means(&percent(&base), &percent(&new))
+            of_means(&percent(base), &percent(new))
         }
         Statistic::Median => Some(Predicted {
-            figures: (stats::Summary::of(&base)?.median, stats::Summary::of(&new)?.median),
-            change: stats::median_change(&base, &new, better, resampling)?,
+            figures: (stats::Summary::of(base)?.median, stats::Summary::of(new)?.median),
+            change: stats::median_change(base, new, better, resampling)?,
         }),
     }
 }

@@ -25,8 +25,16 @@ pub fn validation(study: &Study, validation: &Validation) -> String {
     }
     out.push_str(
         "Changes in percent of the baseline, positive = better; error = predicted - published;\n\
-         * = a constant was fitted on this figure.\n\n",
+         * = a constant was fitted on this figure.\n",
     );
+    if let Some(a) = validation.agreement() {
+        out.push_str(&format!(
+            "Of {} changes on which nothing was fitted {} have the published sign, {} intervals hold the\n\
+             published change; mean absolute error {:.2} percent points.\n",
+            a.cells, a.same_sign, a.covered, a.mean_error
+        ));
+    }
+    out.push('\n');
     out
 }
 
@@ -35,8 +43,8 @@ fn row(c: &Cell) -> Vec<String> {
     vec![
         format!("{}{mark}", c.row),
         c.column.clone(),
-        figure(c.published_baseline),
-        figure(c.published_variant),
+        c.published_baseline.map_or(String::new(), figure),
+        c.published_variant.map_or(String::new(), figure),
         format!("{:+.2}", c.published_percent),
         figure(c.predicted_baseline),
         figure(c.predicted_variant),
@@ -68,8 +76,8 @@ mod tests {
             column: "big-core".into(),
             unit: "s".into(),
             better: Better::Lower,
-            published_baseline: 6.00402,
-            published_variant: 5.72414,
+            published_baseline: Some(6.00402),
+            published_variant: Some(5.72414),
             published_percent: 4.6615,
             predicted_baseline: 3.7,
             predicted_variant: 3.6,

@@ -1,7 +1,9 @@
 //! The built-in benchmarks in one table: name in experiment files, module, and how one is built for a machine.
 
 use crate::program::Workload;
-use crate::{WorkloadError, daytrader, ebizzy, hackbench, netperf, schbench, sched_pipe};
+use crate::{
+    WorkloadError, daytrader, ebizzy, false_sharing, hackbench, netperf, schbench, sched_pipe,
+};
 use machine::constants::{Constants, MissingConstant};
 
 /// Why a benchmark cannot be built for a machine.
@@ -26,6 +28,7 @@ macro_rules! for_each_benchmark {
             schbench Schbench,
             netperf Netperf,
             daytrader Daytrader,
+            false_sharing FalseSharing,
         }
     };
 }

@@ -8,6 +8,7 @@ pub mod benchmarks;
 mod check;
 pub mod daytrader;
 pub mod ebizzy;
+pub mod false_sharing;
 pub mod hackbench;
 pub mod launch;
 pub mod netperf;

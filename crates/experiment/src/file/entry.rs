@@ -3,7 +3,7 @@
 use super::HistogramEntry;
 use serde::{Deserialize, Serialize};
 use workload::Benchmark;
-use workload::{daytrader, ebizzy, hackbench, netperf, schbench, sched_pipe};
+use workload::{daytrader, ebizzy, false_sharing, hackbench, netperf, schbench, sched_pipe};
 
 /// One workload: exactly one of the benchmarks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
