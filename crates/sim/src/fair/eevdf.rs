@@ -204,14 +204,14 @@ impl Fair {
     fn replace_without_lag(&mut self, w: &World, cpu: Cpu, task: TaskId) {
         let waits = self.queues[cpu as usize].curr != Some(task);
         if waits {
-            self.out_of_order(cpu, task);
+            self.take_from_order(cpu, task);
         }
         self.queues[cpu as usize].nr_queued -= 1;
         self.entities[task.index()].vlag = 0;
         self.eevdf_place(w, cpu, task, false);
         self.queues[cpu as usize].nr_queued += 1;
         if waits {
-            self.into_order(cpu, task);
+            self.put_in_order(cpu, task);
         }
     }
 

@@ -93,7 +93,7 @@ impl Fair {
     }
 
     /// `__enqueue_entity`.
-    pub(super) fn into_order(&mut self, cpu: Cpu, task: TaskId) {
+    pub(super) fn put_in_order(&mut self, cpu: Cpu, task: TaskId) {
         let entity = &self.entities[task.index()];
         let rq = &mut self.queues[cpu as usize];
         if self.rules.eevdf {
@@ -105,7 +105,7 @@ impl Fair {
     }
 
     /// `__dequeue_entity`, if the task is not the running one.
-    pub(super) fn out_of_order(&mut self, cpu: Cpu, task: TaskId) {
+    pub(super) fn take_from_order(&mut self, cpu: Cpu, task: TaskId) {
         let rq = &mut self.queues[cpu as usize];
         if rq.remove(task) && self.rules.eevdf {
             rq.virtual_time.sub(&self.entities[task.index()]);
@@ -131,7 +131,7 @@ impl Fair {
         let rq = &mut self.queues[cpu as usize];
         rq.weight += entity.weight;
         rq.nr_queued += 1;
-        self.into_order(cpu, task);
+        self.put_in_order(cpu, task);
     }
 
     /// `dequeue_entity`; without `sleeps` the task is moving to another queue.
@@ -144,7 +144,7 @@ impl Fair {
             self.eevdf_leave(w, cpu, task, sleeps);
         }
         if self.queues[cpu as usize].curr != Some(task) {
-            self.out_of_order(cpu, task);
+            self.take_from_order(cpu, task);
         }
         let rq = &mut self.queues[cpu as usize];
         let entity = &mut self.entities[task.index()];
@@ -188,7 +188,7 @@ impl Fair {
         if queued {
             self.update_curr(w, cpu);
             self.update_load_avg(w, cpu, Some(task));
-            self.into_order(cpu, task);
+            self.put_in_order(cpu, task);
         }
         let rq = &mut self.queues[cpu as usize];
         rq.curr = None;
@@ -213,7 +213,7 @@ impl Fair {
     fn set_next_entity(&mut self, w: &World, cpu: Cpu, task: TaskId) {
         self.update_load_avg(w, cpu, Some(task));
         self.queues[cpu as usize].clear_buddies(task);
-        self.out_of_order(cpu, task);
+        self.take_from_order(cpu, task);
         self.queues[cpu as usize].curr = Some(task);
         let entity = &mut self.entities[task.index()];
         entity.exec_start_ns = w.now_ns;
@@ -270,7 +270,7 @@ impl Fair {
             self.update_curr(w, cpu);
         }
         if waits {
-            self.out_of_order(cpu, task);
+            self.take_from_order(cpu, task);
         }
         if self.rules.eevdf {
             self.eevdf_reweight(cpu, task, new);
@@ -283,7 +283,7 @@ impl Fair {
         }
         entity.weight = new;
         if waits {
-            self.into_order(cpu, task);
+            self.put_in_order(cpu, task);
         }
     }
 }

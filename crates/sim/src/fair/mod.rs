@@ -1,6 +1,6 @@
 //! The fair class of Linux from 4.18 on (`kernel/sched/fair.c`): CFS or EEVDF, PELT, wake-up placement, balancing.
 //!
-//! Functions carry the kernel's names, so that a kernel developer finds his way; [`rules`] says which release has
+//! Functions carry the kernel's names, so that a kernel developer finds his way; `rules` says which release has
 //! which rule. Left out: task groups, bandwidth control, core scheduling, NUMA balancing (`numa_balancing`),
 //! energy-aware placement, utilisation clamps. What a CPU spends on balancing before it goes idle shows in its cost
 //! accounting only: it goes idle at once.

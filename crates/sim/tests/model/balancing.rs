@@ -41,11 +41,6 @@ impl Where {
             self.ran_ns.iter().map(|by_cpu| by_cpu[cpus.clone()].iter().sum::<u64>()).sum();
         ran_ns * 100 / watched_ns
     }
-
-    fn busy_cpus(&self) -> usize {
-        let busy = |cpu: &usize| self.ran_ns.iter().any(|by_cpu| by_cpu[*cpu] > MS);
-        (0..self.running.len()).filter(busy).count()
-    }
 }
 
 impl Trace for Where {
