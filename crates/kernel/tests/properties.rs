@@ -18,10 +18,10 @@ fn versions() -> impl Strategy<Value = Version> {
 }
 
 fn kernels() -> impl Strategy<Value = Kernel> {
-    (versions(), any::<[Option<bool>; 5]>()).prop_map(|(version, switches)| {
-        let ids: Vec<MechanismId> = MECHANISMS.iter().map(|m| m.id).collect();
-        assert_eq!(ids.len(), switches.len());
-        ids.into_iter().zip(switches).fold(Kernel::new(version), |kernel, (id, on)| match on {
+    let switches = prop::collection::vec(any::<Option<bool>>(), MECHANISMS.len());
+    (versions(), switches).prop_map(|(version, switches)| {
+        let ids = MECHANISMS.iter().map(|m| m.id);
+        ids.zip(switches).fold(Kernel::new(version), |kernel, (id, on)| match on {
             Some(on) => kernel.with(id, on),
             None => kernel,
         })
