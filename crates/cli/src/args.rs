@@ -81,6 +81,9 @@ pub struct RunArgs {
     /// Threads that run replicas; 0 is one a CPU. Results do not depend on it
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
+    /// Show what runs counted as well: wake-ups, where they landed, their latencies, balancing, moves by distance
+    #[arg(long)]
+    pub counters: bool,
     /// Print data instead of text
     #[arg(long)]
     pub json: bool,
@@ -96,6 +99,9 @@ pub enum EngineName {
 pub struct CompareArgs {
     /// A directory that `run --out` wrote
     pub dir: PathBuf,
+    /// Show what runs counted as well: wake-ups, where they landed, their latencies, balancing, moves by distance
+    #[arg(long)]
+    pub counters: bool,
     /// Print data instead of text
     #[arg(long)]
     pub json: bool,

@@ -9,7 +9,7 @@ use experiment::study::Study;
 use experiment::validate::{Cell, Validation};
 use experiment::{ExperimentFile, Plan, Results, SimEngine, store, study};
 use indicatif::{ProgressBar, ProgressStyle};
-use report::{constants, machine_tree, results, validation};
+use report::{constants, counters, machine_tree, results, validation};
 use stats::{Confidence, Resampling};
 
 /// Resamples behind every bootstrap interval.
@@ -47,7 +47,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.json {
         return print_json(&json::run(&plan, &results, &cells_of(&results)?, &resampling()?)?);
     }
-    print(&(before + &tables(&results)?))
+    print(&(before + &tables(&results, args.counters)?))
 }
 
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
@@ -55,7 +55,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     if args.json {
         return print_json(&json::results(&results, &cells_of(&results)?, &resampling()?));
     }
-    print(&tables(&results)?)
+    print(&tables(&results, args.counters)?)
 }
 
 pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
@@ -119,7 +119,7 @@ fn machine_and_domains(plan: &Plan) -> Result<String, Failure> {
 }
 
 /// Everything that follows from stored runs.
-fn tables(results: &Results) -> Result<String, Failure> {
+fn tables(results: &Results, with_counters: bool) -> Result<String, Failure> {
     let study = study_of(results)?;
     let mut out = String::new();
     for workload in &results.workloads {
@@ -127,6 +127,10 @@ fn tables(results: &Results) -> Result<String, Failure> {
         let entry = results.experiment.workloads.iter().find(|w| w.name == workload.name);
         out.push_str(&results::workload(workload, entry, study.as_ref(), &resampling()?));
         out.push('\n');
+        if with_counters {
+            out.push_str(&counters::counters(workload));
+            out.push('\n');
+        }
     }
     if let Some(study) = &study {
         out.push_str(&heading("Published beside predicted"));

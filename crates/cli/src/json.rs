@@ -1,11 +1,13 @@
 //! What `--json` prints.
 
 use crate::Failure;
+use experiment::results::{VariantRuns, WorkloadResults};
 use experiment::validate::Cell;
 use experiment::{Plan, Results};
 use machine::Machine;
 use serde::Serialize;
 use stats::{Better, Comparison, Resampling, Summary};
+use std::collections::BTreeMap;
 
 /// `schedscape run --json`.
 #[derive(Serialize)]
@@ -39,6 +41,8 @@ pub struct ResultsDocument<'a> {
 struct WorkloadDocument<'a> {
     name: &'a str,
     metrics: Vec<MetricDocument<'a>>,
+    /// By variant and name: the mean over the variant's runs.
+    counters: BTreeMap<&'a str, BTreeMap<&'a str, f64>>,
 }
 
 #[derive(Serialize)]
@@ -81,6 +85,13 @@ pub fn run<'a>(
     Ok(RunDocument { machine: &plan.machine, domains, results })
 }
 
+fn counters<'a>(w: &WorkloadResults, variant: &'a VariantRuns) -> BTreeMap<&'a str, f64> {
+    let names = variant.runs.first().into_iter().flat_map(|run| &run.counters);
+    names
+        .filter_map(|(name, _)| Some((name.as_str(), w.mean_counter(&variant.name, name)?)))
+        .collect()
+}
+
 pub fn results<'a>(
     results: &'a Results,
     cells: &'a [Cell],
@@ -111,6 +122,7 @@ pub fn results<'a>(
                 }
             })
             .collect(),
+        counters: w.variants.iter().map(|v| (v.name.as_str(), counters(w, v))).collect(),
     });
     ResultsDocument {
         experiment: &results.experiment.name,

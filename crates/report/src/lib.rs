@@ -1,6 +1,7 @@
 //! Tables and pictures as text, and pictures of machines.
 
 pub mod constants;
+pub mod counters;
 pub mod domains_diff;
 pub mod domains_tree;
 pub mod histogram;

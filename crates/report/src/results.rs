@@ -33,6 +33,9 @@ pub fn workload(
             out.push_str(&histogram_text(&info.unit, &histograms, published));
             out.push('\n');
         }
+        if results.metrics.len() > 1 {
+            out.push_str(&format!("{}\n", info.name));
+        }
         let comparisons: Vec<_> = samples
             .iter()
             .skip(1)

@@ -38,15 +38,39 @@ impl Balancing {
     }
 }
 
+/// Bins of [`Counters::wakeup_latency`]; the last holds what is longer.
+pub const LATENCY_BINS: usize = 20;
+
+/// Name of a latency bin in tables: its range in us, as `wakeup_latency_4_7_us`.
+fn latency_name(bin: usize) -> String {
+    let low = if bin == 0 { 0 } else { 1u64 << bin };
+    match bin + 1 {
+        LATENCY_BINS => format!("wakeup_latency_{low}_more_us"),
+        next => format!("wakeup_latency_{low}_{}_us", (1u64 << next) - 1),
+    }
+}
+
 /// Counters of one run; times in ns, summed over CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Events handled.
     pub events: u64,
+    /// Calls of `schedule()` (`sched_count`).
+    pub sched_count: u64,
+    /// Those that left the CPU idle (`sched_goidle`).
+    pub sched_goidle: u64,
+    /// Calls of `sched_yield()` (`yld_count`).
+    pub yields: u64,
     /// Context switches between tasks, idle included.
     pub switches: u64,
+    /// Time that tasks were runnable without running (`run_delay`).
+    pub run_delay_ns: u64,
     /// Wake-ups (`ttwu_count`), new tasks excluded.
     pub wakeups: u64,
+    /// Those that landed on an idle CPU.
+    pub wakeups_to_idle: u64,
+    /// Wake-ups by the time until the woken task ran: below 2 us, below 4 us, and so on, as `runqlat` shows them.
+    pub wakeup_latency: [u64; LATENCY_BINS],
     /// Wake-ups at which waker's and previous CPU were weighed (`nr_wakeups_affine_attempts`).
     pub affine_attempts: u64,
     /// Those that ended in a choice (`nr_wakeups_affine`, `ttwu_move_affine`).
@@ -82,12 +106,23 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Notes how long a woken task waited.
+    pub fn note_latency(&mut self, ns: u64) {
+        let bin = (ns / 1000).max(1).ilog2() as usize;
+        self.wakeup_latency[bin.min(LATENCY_BINS - 1)] += 1;
+    }
+
     /// Names and values, for tables and the result store.
     pub fn named(&self) -> Vec<(String, u64)> {
         let mut out: Vec<(String, u64)> = vec![
             ("events".into(), self.events),
+            ("sched_count".into(), self.sched_count),
+            ("sched_goidle".into(), self.sched_goidle),
+            ("yld_count".into(), self.yields),
             ("context_switches".into(), self.switches),
+            ("run_delay_ns".into(), self.run_delay_ns),
             ("ttwu_count".into(), self.wakeups),
+            ("ttwu_to_idle_cpu".into(), self.wakeups_to_idle),
             ("ttwu_affine_attempts".into(), self.affine_attempts),
             ("ttwu_move_affine".into(), self.affine_moves),
             ("alb_count".into(), self.alb_count),
@@ -113,8 +148,27 @@ impl Counters {
         ] {
             out.extend(balancing.named().map(|(what, n)| (format!("{what}_{idle}"), n)));
         }
+        let latencies = self.wakeup_latency.iter().enumerate();
+        out.extend(latencies.map(|(bin, &n)| (latency_name(bin), n)));
         let by_busy = self.run_ns_by_busy.iter().enumerate().skip(1);
         out.extend(by_busy.map(|(k, &ns)| (format!("run_ns_{k}_busy"), ns)));
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_double_from_bin_to_bin() {
+        let mut c = Counters::default();
+        for (ns, bin) in [(0, 0), (1_999, 0), (2_000, 1), (3_999, 1), (4_000, 2), (u64::MAX, 19)] {
+            c.note_latency(ns);
+            assert_eq!(c.wakeup_latency[bin], 1 + u64::from(ns == 1_999 || ns == 3_999), "{ns}");
+        }
+        assert_eq!(latency_name(0), "wakeup_latency_0_1_us");
+        assert_eq!(latency_name(2), "wakeup_latency_4_7_us");
+        assert_eq!(latency_name(19), "wakeup_latency_524288_more_us");
     }
 }

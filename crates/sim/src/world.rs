@@ -134,6 +134,10 @@ pub struct Task {
     pub(crate) children: u32,
     /// Cycles to spend when it next runs: fetching what its waker wrote.
     pub(crate) fetch: f64,
+    /// Since when it is runnable without running.
+    pub(crate) queued_ns: u64,
+    /// Whether that began with a wake-up.
+    pub(crate) woken: bool,
     pub(crate) daemon: bool,
     /// The step has entered the kernel because it could not be done in user space.
     pub(crate) in_kernel: bool,
@@ -165,6 +169,8 @@ impl Task {
             parent: None,
             children: 0,
             fetch: 0.0,
+            queued_ns: 0,
+            woken: false,
             daemon: false,
             in_kernel: false,
             signalled: false,
@@ -241,6 +247,23 @@ impl World<'_> {
     /// First tick after now.
     pub fn next_tick_ns(&self) -> u64 {
         self.tick_phase_ns + (self.jiffies() + 1) * self.tick_period_ns
+    }
+
+    /// Counts how long `next` waited to run; `previous`, if it is still runnable, waits from now on.
+    pub(crate) fn note_switch(&mut self, previous: Option<TaskId>, next: Option<TaskId>) {
+        if let Some(task) = previous {
+            self.tasks[task.index()].queued_ns = self.now_ns;
+        }
+        let Some(task) = next else {
+            self.counters.sched_goidle += 1;
+            return;
+        };
+        let t = &mut self.tasks[task.index()];
+        let waited_ns = self.now_ns.saturating_sub(t.queued_ns);
+        self.counters.run_delay_ns += waited_ns;
+        if std::mem::take(&mut t.woken) {
+            self.counters.note_latency(waited_ns);
+        }
     }
 
     /// Whether a CPU runs nothing and has nothing to run (`idle_cpu`).

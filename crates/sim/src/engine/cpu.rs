@@ -146,6 +146,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     fn schedule(&mut self, cpu: Cpu) {
         let previous = self.w.cpus[cpu as usize].curr;
         self.w.cpus[cpu as usize].need_resched = false;
+        self.w.counters.sched_count += 1;
         if let Some(task) = previous {
             self.class.put_prev(&mut self.w, cpu, task);
             self.w.cpus[cpu as usize].curr = None;
@@ -162,6 +163,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             self.w.counters.switches += 1;
             self.report_moves();
             self.trace.switch(self.w.now_ns, cpu, previous, next);
+            self.w.note_switch(previous, next);
         }
         match next {
             Some(task) if next != previous => {

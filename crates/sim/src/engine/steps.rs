@@ -195,6 +195,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 self.next_op(task)
             }
             Some(Op::Yield) => {
+                self.w.counters.yields += 1;
                 self.class.yield_task(&mut self.w, cpu, task);
                 self.next_op(task);
                 Step::Resched
@@ -259,6 +260,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         self.take_off(cpu, task);
         self.w.charge(cpu, self.w.hw.switch_cycles);
         self.place(task, target);
+        self.w.tasks[task.index()].queued_ns = self.w.now_ns;
         self.class.enqueue(&mut self.w, task, Enqueue::Moved);
         self.announce(task, cpu);
         Step::Resched

@@ -49,7 +49,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         self.w.tasks[parent.index()].children += 1;
         let target = self.class.select_cpu(&mut self.w, child, Select::Fork(cpu));
         self.place(child, target);
-        self.w.tasks[child.index()].state = State::Runnable;
+        let new = &mut self.w.tasks[child.index()];
+        new.state = State::Runnable;
+        new.queued_ns = self.w.now_ns;
         self.class.enqueue(&mut self.w, child, Enqueue::New);
         self.announce(child, cpu);
     }
@@ -81,12 +83,14 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             self.w.charge(cpu, self.w.hw.wakeup_cycles);
         }
         let from = self.w.tasks[task.index()].cpu;
+        let mut onto_idle = false;
         let target = if self.class.requeue(&mut self.w, task) {
             from
         } else {
             let why = Select::Wake { cpu, sync, waker };
             let target = self.class.select_cpu(&mut self.w, task, why);
             let migrated = target != from;
+            onto_idle = self.w.idle_cpu(target);
             if migrated {
                 self.class.migrate(&mut self.w, task);
                 self.place(task, target);
@@ -97,7 +101,10 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let t = &mut self.w.tasks[task.index()];
         self.active += u32::from(!t.daemon && t.state != State::Sleeping);
         t.state = State::Runnable;
+        t.queued_ns = self.w.now_ns;
+        t.woken = true;
         self.w.counters.wakeups += 1;
+        self.w.counters.wakeups_to_idle += u64::from(onto_idle);
         self.trace.wakeup(self.w.now_ns, task, cpu, target);
         let distance = self.w.topo.distance(cpu, target);
         self.w.counters.wakeups_by_distance[distance as usize] += 1;
