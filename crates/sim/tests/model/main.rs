@@ -16,4 +16,5 @@ mod queues;
 mod rtapp;
 mod sync;
 mod watch;
+mod work_conservation;
 mod workloads;
