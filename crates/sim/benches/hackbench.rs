@@ -20,8 +20,15 @@ fn bench(c: &mut Criterion) {
     let messages = u64::from(GROUPS) * u64::from(FDS) * u64::from(FDS) * u64::from(LOOPS);
     group.throughput(Throughput::Elements(messages));
     for (name, pipe) in [("pipe", true), ("socket", false)] {
-        let params =
-            Params { groups: GROUPS, loops: LOOPS, fds: FDS, datasize: 100, pipe, cpus: None };
+        let params = Params {
+            groups: GROUPS,
+            loops: LOOPS,
+            fds: FDS,
+            datasize: 100,
+            pipe,
+            threads: false,
+            cpus: None,
+        };
         let costs = Costs::of(&machine.constants).expect("costs");
         let workload = hackbench::build(&params, &costs).expect("a workload");
         let kernel = Kernel::new(Version::new(4, 18));

@@ -35,6 +35,8 @@ pub struct Hardware {
     pub exec_cycles: f64,
     /// A context switch: `schedule()`, address space, registers.
     pub switch_cycles: f64,
+    /// A context switch within an address space, also back to it through idle.
+    pub thread_switch_cycles: f64,
     /// `try_to_wake_up` on the waker's side, without the search for a CPU.
     pub wakeup_cycles: f64,
     /// Interrupt from a CPU's tick or timer.
@@ -81,6 +83,7 @@ impl Hardware {
             fork_cycles: ns("fork_ns")?,
             exec_cycles: ns("exec_ns")?,
             switch_cycles: ns("context_switch_ns")?,
+            thread_switch_cycles: ns("thread_switch_ns")?,
             wakeup_cycles: ns("wakeup_ns")?,
             tick_cycles: ns("tick_ns")?,
             scan_cycles: ns("scan_cpu_ns")?,

@@ -58,6 +58,8 @@ pub struct CpuState {
     pub(crate) slow: f64,
     /// Whether another CPU's interrupt is on its way.
     pub(crate) interrupted: bool,
+    /// Address space that is loaded; it stays while the CPU is idle.
+    pub(crate) mm: u32,
     /// Kernel work to do before the task goes on, in cycles.
     pub(crate) debt: f64,
     /// A kick to balance for idle CPUs that is under way.
@@ -131,6 +133,8 @@ pub struct Task {
     pub(crate) doing: Doing,
     pub(crate) loops: [u32; MAX_LOOPS],
     pub(crate) parent: Option<TaskId>,
+    /// Its address space, by the task that began it.
+    pub(crate) mm: u32,
     pub(crate) children: u32,
     /// Cycles to spend when it next runs: fetching what its waker wrote.
     pub(crate) fetch: f64,
@@ -167,6 +171,7 @@ impl Task {
             doing: Doing::Nothing,
             loops: [0; MAX_LOOPS],
             parent: None,
+            mm: u32::MAX,
             children: 0,
             fetch: 0.0,
             queued_ns: 0,
@@ -314,6 +319,7 @@ impl CpuState {
             rate: 0.0,
             slow: 1.0,
             interrupted: false,
+            mm: u32::MAX,
             debt: 0.0,
             kicked: None,
             history: IdleHistory::default(),

@@ -96,7 +96,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         spread: Spread::LogNormal(0.2),
     };
     let mut main = vec![Op::Compute(touch)];
-    main.extend((0..params.threads).map(|_| Op::Fork(thread)));
+    main.extend((0..params.threads).map(|_| Op::Clone(thread)));
     main.extend([
         Op::Mark(start),
         Op::SetFlag(go, true),

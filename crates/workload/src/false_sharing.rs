@@ -47,7 +47,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     let mut thread = |write| {
         let rounds = f64::from(params.rounds);
         let contend = Op::Contend { line, rounds, cycles: costs.round_cycles, write };
-        Op::Fork(w.program(NAME, vec![contend]))
+        Op::Clone(w.program(NAME, vec![contend]))
     };
     let (loads, increments) = (thread(false), thread(true));
     let main = vec![Op::Mark(start), loads, increments, Op::WaitChildren, Op::Mark(end), Op::Stop];

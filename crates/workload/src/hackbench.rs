@@ -4,7 +4,6 @@
 //! 10 polls): the main task makes a socket pair or a pipe for each receiver, forks a group's receivers and then its
 //! senders; every child writes one byte to say that it is ready and polls a pipe; when all are ready the main task
 //! writes a byte into that pipe, which wakes all who poll, and waits for the children. Time runs from that byte on.
-//! Threads (`-T`) are not told from processes: what a switch costs without a change of address space is not known.
 
 use crate::program::{Metric, Op, Program, ProgramId, Queue, QueueId, Reading, Work, Workload};
 use crate::{WorkloadError, check, launch};
@@ -31,6 +30,9 @@ pub struct Params {
     pub datasize: u32,
     /// Pipes (`-p`) instead of Unix sockets.
     pub pipe: bool,
+    /// Threads (`-T`) instead of processes.
+    #[serde(default)]
+    pub threads: bool,
     /// CPUs it is bound to; all where absent.
     pub cpus: Option<CpuSet>,
 }
@@ -61,27 +63,28 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     let queues = u32::from(params.groups) * u32::from(params.fds);
     check::within(NAME, "groups", queues, 1..=20_000, "at most 20000 receivers in all")?;
     let mut w = Workload::default();
-    let (start, end) = (w.mark(), w.mark());
+    let (begun, end) = (w.mark(), w.mark());
     let tasks = 2 * queues;
     let ready = w.pipe();
     let go = w.barrier(tasks + 1);
     let user = Op::Compute(Work::fixed(costs.user_cycles));
     let begin = [user, Op::Send(ready), Op::Barrier(go)];
+    let start = if params.threads { Op::Clone } else { Op::Fork };
     let mut main = Vec::new();
     for _ in 0..params.groups {
         let ends = receivers(&mut w, params, &begin, user);
-        main.extend(ends.iter().map(|(program, _)| Op::Fork(*program)));
+        main.extend(ends.iter().map(|(program, _)| start(*program)));
         let mut ops = begin.to_vec();
         ops.extend(ends.iter().flat_map(|&(_, queue)| [user, Op::Send(queue)]));
         ops.push(Op::Loop { to: begin.len() as u16, times: params.loops });
         let sender = w.program(NAME, ops);
-        main.extend((0..params.fds).map(|_| Op::Fork(sender)));
+        main.extend((0..params.fds).map(|_| start(sender)));
     }
     let to = main.len() as u16;
     main.extend([
         Op::Receive(ready),
         Op::Loop { to, times: tasks },
-        Op::Mark(start),
+        Op::Mark(begun),
         Op::Barrier(go),
         Op::WaitChildren,
         Op::Mark(end),
@@ -92,7 +95,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         name: SECONDS.to_string(),
         unit: "s".to_string(),
         better: Better::Lower,
-        reading: Reading::Seconds { from: start, to: end, scale: 1.0 },
+        reading: Reading::Seconds { from: begun, to: end, scale: 1.0 },
     });
     Ok(w)
 }

@@ -84,10 +84,10 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
             Op::Loop { to: 0, times: 0 },
         ]);
         let worker = w.program(NAME, ops);
-        let mut ops: Vec<Op> = (0..params.workers).map(|_| Op::Fork(worker)).collect();
+        let mut ops: Vec<Op> = (0..params.workers).map(|_| Op::Clone(worker)).collect();
         let to = ops.len() as u16;
         ops.extend([Op::Receive(ask), Op::Send(go), Op::Loop { to, times: 0 }]);
-        main.push(Op::Fork(w.program(NAME, ops)));
+        main.push(Op::Clone(w.program(NAME, ops)));
     }
     main.extend(window.ops(params.warmup_s, params.seconds));
     launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);

@@ -167,8 +167,12 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         }
         match next {
             Some(task) if next != previous => {
-                let fetch = std::mem::take(&mut self.w.tasks[task.index()].fetch);
-                self.w.charge(cpu, self.w.hw.switch_cycles + fetch);
+                let t = &mut self.w.tasks[task.index()];
+                let (mm, fetch) = (t.mm, std::mem::take(&mut t.fetch));
+                let same = std::mem::replace(&mut self.w.cpus[cpu as usize].mm, mm) == mm;
+                let hw = self.w.hw;
+                let switch = if same { hw.thread_switch_cycles } else { hw.switch_cycles };
+                self.w.charge(cpu, switch + fetch);
             }
             Some(_) => {}
             None => self.go_idle(cpu),

@@ -99,7 +99,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             }
             Op::Barrier(_) => Some(hw.atomic_cycles),
             Op::Reply => Some(hw.socket_cycles + hw.softirq_cycles),
-            Op::Fork(_) => Some(hw.fork_cycles),
+            Op::Fork(_) | Op::Clone(_) => Some(hw.fork_cycles),
             Op::Exec => Some(hw.exec_cycles),
             Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_) | Op::Yield => {
                 Some(hw.syscall_cycles)
@@ -172,10 +172,15 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Some(&Op::Barrier(barrier)) => self.barrier(cpu, task, barrier),
             Some(Op::Reply) => self.reply(task),
             Some(&Op::Fork(program)) => {
-                self.fork(cpu, task, program);
+                self.fork(cpu, task, program, false);
+                self.next_op(task)
+            }
+            Some(&Op::Clone(program)) => {
+                self.fork(cpu, task, program, true);
                 self.next_op(task)
             }
             Some(Op::Exec) => {
+                self.w.tasks[task.index()].mm = task.0;
                 let target = self.class.select_cpu(&mut self.w, task, Select::Exec);
                 self.next_op(task);
                 self.move_running(cpu, task, target)

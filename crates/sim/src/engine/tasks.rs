@@ -13,7 +13,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let task = TaskId(self.w.tasks.len() as u32);
         let (program, allowed, parent) = (new.program, new.allowed, new.parent);
         self.active += u32::from(!new.daemon);
-        self.w.tasks.push(new);
+        self.w.tasks.push(Task { mm: task.0, ..new });
         self.events.add_slot();
         let name = &self.scenario.workload.programs[program.0 as usize].name;
         self.trace.created(self.w.now_ns, task, name, allowed);
@@ -36,8 +36,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         self.start_timer(task, wake_ns);
     }
 
-    /// `fork`: the child is queued where the class wants it.
-    pub(super) fn fork(&mut self, cpu: Cpu, parent: TaskId, program: ProgramId) {
+    /// `fork`: the child, a thread if it shares the address space, is queued where the class wants it.
+    pub(super) fn fork(&mut self, cpu: Cpu, parent: TaskId, program: ProgramId, thread: bool) {
         let p = &self.w.tasks[parent.index()];
         let child = self.add_task(Task {
             nice: p.nice,
@@ -47,6 +47,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             ..Task::new(program, cpu, p.allowed)
         });
         self.w.tasks[parent.index()].children += 1;
+        if thread {
+            self.w.tasks[child.index()].mm = self.w.tasks[parent.index()].mm;
+        }
         let target = self.class.select_cpu(&mut self.w, child, Select::Fork(cpu));
         self.place(child, target);
         let new = &mut self.w.tasks[child.index()];

@@ -124,6 +124,7 @@ fn parameters_that_cannot_be_are_refused_by_name() {
         fds: 20,
         datasize: 5000,
         pipe: true,
+        threads: false,
         cpus: None,
     };
     assert_eq!(

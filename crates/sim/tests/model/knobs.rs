@@ -57,6 +57,7 @@ fn workloads(machine: &Machine, others: &[usize]) -> Vec<Workload> {
         pipe(machine, 1_000, Some("0-7")),
         memory_tour(others),
         hackbench(machine, 1, 4, 20, false),
+        hackbench(machine, 1, 4, 20, true),
         netperf(machine, 2, None),
         locked_pair(machine),
     ];

@@ -62,9 +62,10 @@ pub fn benchmark(machine: &Machine, benchmark: Benchmark) -> Workload {
     benchmark.build(&machine.constants).expect("possible parameters")
 }
 
-/// hackbench with pipes or sockets, everywhere.
+/// hackbench with threads and pipes or processes and sockets, everywhere.
 pub fn hackbench(machine: &Machine, groups: u16, fds: u16, loops: u32, pipe: bool) -> Workload {
-    let params = hackbench::Params { groups, loops, fds, datasize: 100, pipe, cpus: None };
+    let threads = pipe;
+    let params = hackbench::Params { groups, loops, fds, datasize: 100, pipe, threads, cpus: None };
     benchmark(machine, Benchmark::Hackbench(params))
 }
 

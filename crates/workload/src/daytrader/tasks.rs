@@ -69,10 +69,10 @@ impl<'a> Jvm<'a> {
             let connection = Queue::unbounded(QueueKind::Loopback);
             let (call, answer) = (w.queue(connection), w.queue(connection));
             ops.push(Op::Fork(w.program("db-agent", self.agent(call, answer, tables))));
-            ops.push(Op::Fork(w.program("worker", self.worker(call, answer))));
+            ops.push(Op::Clone(w.program("worker", self.worker(call, answer))));
         }
-        ops.extend((0..self.params.collectors).map(|_| Op::Fork(collector)));
-        ops.extend((0..a.compilers).map(|_| Op::Fork(compiler)));
+        ops.extend((0..self.params.collectors).map(|_| Op::Clone(collector)));
+        ops.extend((0..a.compilers).map(|_| Op::Clone(compiler)));
         self.select(&mut ops);
         w.program("selector", ops)
     }

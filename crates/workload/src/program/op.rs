@@ -96,8 +96,10 @@ pub enum Op {
     Broadcast(CondId),
     /// Sleeps until all of the barrier's parties have come (`pthread_barrier_wait`).
     Barrier(BarrierId),
-    /// Starts a task that runs `ProgramId`; it inherits the affinity and the nice value.
+    /// Starts a process that runs `ProgramId`; it inherits the affinity and the nice value.
     Fork(ProgramId),
+    /// Starts a thread that runs `ProgramId` in the task's address space (`pthread_create`); inherits as with `Fork`.
+    Clone(ProgramId),
     /// Replaces the program image: the scheduler may move the task (`SD_BALANCE_EXEC`).
     Exec,
     /// Restricts the task to these CPUs (`sched_setaffinity`).
