@@ -4,8 +4,8 @@ mod machines;
 
 use kernel::recorded::log::{Extent, LogDifferences};
 use kernel::{
-    Domain, Domains, Kernel, KernelError, MECHANISMS, MechanismId, SdFlags, Version, build,
-    build_after_offline, debugfs, log, recorded,
+    Domain, Domains, Kernel, KernelError, MECHANISMS, SdFlags, Version, build, build_after_offline,
+    debugfs, log, recorded,
 };
 use machine::{Arch, Cache, CacheKind, CpuSet, Machine, Origin, ThreadGroupProperty, ThreadGroups};
 use machines::Shape;
