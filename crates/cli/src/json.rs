@@ -1,6 +1,7 @@
 //! What `--json` prints.
 
 use crate::Failure;
+use experiment::results::Ignored;
 use experiment::validate::Cell;
 use experiment::{Plan, Results};
 use machine::Machine;
@@ -38,6 +39,8 @@ pub struct ResultsDocument<'a> {
 #[derive(Serialize)]
 struct WorkloadDocument<'a> {
     name: &'a str,
+    /// What was left out of its rt-app file.
+    ignored: &'a [Ignored],
     metrics: Vec<MetricDocument<'a>>,
 }
 
@@ -88,6 +91,7 @@ pub fn results<'a>(
 ) -> ResultsDocument<'a> {
     let workloads = results.workloads.iter().map(|w| WorkloadDocument {
         name: &w.name,
+        ignored: &w.ignored,
         metrics: w
             .metrics
             .iter()
