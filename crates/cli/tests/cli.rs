@@ -289,8 +289,7 @@ fn rt_app_files_run() {
     let text = stdout(&["run", &path]);
     assert!(text.contains("loops/s") && !text.contains("left out"), "{text}");
 
-    let ignoring =
-        ("rt-app.json\"", "rt-app.json\"\nduration_s = 0.2\nignore = [\"sched_fifo\"]");
+    let ignoring = ("rt-app.json\"", "rt-app.json\"\nduration_s = 0.2\nignore = [\"sched_fifo\"]");
     let fifo = ("\"run\" : 4000", "\"policy\" : \"SCHED_FIFO\", \"run\" : 4000");
     let (dir, path) = rt_app(ignoring, fifo);
     let store = dir.path().join("results").display().to_string();

@@ -165,8 +165,7 @@ impl Plan {
     fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Built, String> {
         let folder = folder_of(Path::new(&self.path));
         let read = |file: &str| std::fs::read_to_string(folder.join(file));
-        let target =
-            Target { constants: &machine.constants, online: machine.online, read: &read };
+        let target = Target { constants: &machine.constants, online: machine.online, read: &read };
         let mut built = entry.benchmark.build(&target).map_err(|e| e.to_string())?;
         if entry.background.unwrap_or(true) {
             let clock_khz = machine.constants.value("nominal_khz").map_err(|e| e.to_string())?;

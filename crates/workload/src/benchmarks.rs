@@ -4,6 +4,7 @@ use crate::rtapp as rt_app;
 use crate::rtapp::{Built, RtAppError};
 use crate::{
     WorkloadError, daytrader, ebizzy, false_sharing, hackbench, netperf, schbench, sched_pipe,
+    stream,
 };
 use machine::CpuSet;
 use machine::constants::{Constants, MissingConstant};
@@ -55,6 +56,7 @@ macro_rules! for_each_benchmark {
             netperf Netperf costs,
             daytrader Daytrader costs,
             false_sharing FalseSharing costs,
+            stream Stream costs,
             rt_app RtApp file,
         }
     };

@@ -16,6 +16,7 @@ pub mod program;
 pub mod rtapp;
 pub mod schbench;
 pub mod sched_pipe;
+pub mod stream;
 mod window;
 
 pub use benchmarks::{Benchmark, BuildError, Target};

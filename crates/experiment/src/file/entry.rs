@@ -4,7 +4,9 @@ use super::HistogramEntry;
 use serde::{Deserialize, Serialize};
 use workload::Benchmark;
 use workload::rtapp as rt_app;
-use workload::{daytrader, ebizzy, false_sharing, hackbench, netperf, schbench, sched_pipe};
+use workload::{
+    daytrader, ebizzy, false_sharing, hackbench, netperf, schbench, sched_pipe, stream,
+};
 
 /// One workload: exactly one of the benchmarks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
