@@ -1,7 +1,7 @@
 //! What `--json` prints.
 
 use crate::Failure;
-use experiment::results::{VariantRuns, WorkloadResults};
+use experiment::results::{Ignored, VariantRuns, WorkloadResults};
 use experiment::validate::Cell;
 use experiment::{Plan, Results};
 use machine::Machine;
@@ -40,6 +40,8 @@ pub struct ResultsDocument<'a> {
 #[derive(Serialize)]
 struct WorkloadDocument<'a> {
     name: &'a str,
+    /// What was left out of its rt-app file.
+    ignored: &'a [Ignored],
     metrics: Vec<MetricDocument<'a>>,
     /// By variant and name: the mean over the variant's runs.
     counters: BTreeMap<&'a str, BTreeMap<&'a str, f64>>,
@@ -99,6 +101,7 @@ pub fn results<'a>(
 ) -> ResultsDocument<'a> {
     let workloads = results.workloads.iter().map(|w| WorkloadDocument {
         name: &w.name,
+        ignored: &w.ignored,
         metrics: w
             .metrics
             .iter()

@@ -5,6 +5,8 @@ use std::process::{Command, Output};
 
 const DTB: &[u8] = include_bytes!("../../machine/catalog/power9-big-core.dtb");
 const EXPERIMENT: &str = include_str!("../../../experiments/power9-big-core.toml");
+const RT_APP: &str = include_str!("../../../experiments/rt-app.toml");
+const RT_APP_FILE: &str = include_str!("../../../experiments/rt-app.json");
 
 fn schedscape(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_schedscape")).args(args).output().expect("the command starts")
@@ -264,6 +266,67 @@ fn a_device_tree_runs_with_the_constants_of_a_catalog_machine() {
         lines(catalog),
         "the same machine from firmware gives the same results"
     );
+}
+
+/// The shipped rt-app experiment and its file, each changed, in a folder of their own; the folder comes with it.
+fn rt_app(experiment: (&str, &str), file: (&str, &str)) -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let changed = |text: &str, (from, to): (&str, &str)| {
+        assert!(text.contains(from), "the shipped file no longer holds `{from}`");
+        text.replacen(from, to, 1)
+    };
+    write(dir.path(), "rt-app.json", changed(RT_APP_FILE, file).as_bytes());
+    let few = RT_APP.replace("runs = 20", "runs = 2");
+    let path = write(dir.path(), "x.toml", changed(&few, experiment).as_bytes());
+    let path = path.display().to_string();
+    (dir, path)
+}
+
+#[test]
+fn rt_app_files_run() {
+    let short = ("rt-app.json\"", "rt-app.json\"\nduration_s = 0.2");
+    let (_dir, path) = rt_app(short, ("", ""));
+    let text = stdout(&["run", &path]);
+    assert!(text.contains("loops/s") && !text.contains("left out"), "{text}");
+
+    let ignoring = ("rt-app.json\"", "rt-app.json\"\nduration_s = 0.2\nignore = [\"sched_fifo\"]");
+    let fifo = ("\"run\" : 4000", "\"policy\" : \"SCHED_FIFO\", \"run\" : 4000");
+    let (dir, path) = rt_app(ignoring, fifo);
+    let store = dir.path().join("results").display().to_string();
+    let line = "left out: sched_fifo (tasks.load.policy)\n";
+    let text = stdout(&["run", &path, "--out", &store]);
+    assert!(text.contains(line), "{text}");
+    assert!(stdout(&["compare", &store]).contains(line));
+    let json = stdout(&["compare", &store, "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(document["workloads"][0]["ignored"][0]["feature"], "sched_fifo");
+    assert_eq!(document["workloads"][0]["ignored"][0]["path"], "tasks.load.policy");
+    let names = document["workloads"][0]["metrics"].as_array().expect("metrics").iter();
+    let names: Vec<&str> = names.filter_map(|m| m["name"].as_str()).collect();
+    assert!(names.contains(&"frame_wakeup_p99_us"), "{names:?}");
+}
+
+#[test]
+fn errors_in_rt_app_files_name_both_files_and_the_place() {
+    let fifo = ("\"run\" : 4000", "\"policy\" : \"SCHED_FIFO\", \"run\" : 4000");
+    for (experiment, file, expected) in [
+        (("rt-app.json\"", "none.json\""), ("", ""), "none.json: "),
+        (
+            ("", ""),
+            ("4000", "-4"),
+            "rt-app.json: line 14, column 4: tasks.load.run: found -4, expected",
+        ),
+        (("", ""), fifo, "rt-app.json: tasks.load.policy: sched_fifo is not simulated; `ignore ="),
+        (
+            ("rt-app.json\"", "rt-app.json\"\nignore = [\"fifo\"]"),
+            ("", ""),
+            "unknown variant `fifo`",
+        ),
+    ] {
+        let (_dir, path) = rt_app(experiment, file);
+        let error = refused(&["run", &path]);
+        assert!(error.contains("x.toml: ") && error.contains(expected), "{error}");
+    }
 }
 
 #[test]

@@ -4,18 +4,21 @@ use crate::ExperimentError;
 use crate::engine::{Engine, Sample};
 use crate::file::{ExperimentFile, VariantEntry, WorkloadEntry};
 use crate::results::{MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use crate::store::folder_of;
 use kernel::Kernel;
 use machine::Machine;
 use rayon::prelude::*;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use workload::{Workload, background};
+use workload::rtapp::{Built, Ignored};
+use workload::{Target, background};
 
 /// An experiment with its machine and kernels.
 #[derive(Debug)]
 pub struct Plan {
     /// What was asked for.
     pub file: ExperimentFile,
-    /// The file's name, for errors.
+    /// The experiment file, for errors; files that workloads name are relative to its folder.
     pub path: String,
     /// The machine, all CPUs online.
     pub machine: Machine,
@@ -27,6 +30,7 @@ struct Job<J> {
     workload: usize,
     variant: usize,
     metrics: Vec<MetricInfo>,
+    ignored: Vec<Ignored>,
     engine_job: J,
 }
 
@@ -146,26 +150,30 @@ impl Plan {
                     ),
                     reason,
                 };
-                let workload = self.workload(entry, &machine).map_err(refused)?;
+                let Built { workload, ignored } =
+                    self.workload(entry, &machine).map_err(refused)?;
                 let metrics = workload.metrics.iter().map(MetricInfo::from).collect();
                 let engine_job =
                     engine.prepare(&machine, &self.kernels[v], workload).map_err(refused)?;
-                jobs.push(Job { workload: w, variant: v, metrics, engine_job });
+                jobs.push(Job { workload: w, variant: v, metrics, ignored, engine_job });
             }
         }
         Ok(jobs)
     }
 
     /// The workload of `entry` with the background, at the costs of `machine`.
-    fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Workload, String> {
-        let mut workload = entry.benchmark.build(&machine.constants).map_err(|e| e.to_string())?;
+    fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Built, String> {
+        let folder = folder_of(Path::new(&self.path));
+        let read = |file: &str| std::fs::read_to_string(folder.join(file));
+        let target = Target { constants: &machine.constants, online: machine.online, read: &read };
+        let mut built = entry.benchmark.build(&target).map_err(|e| e.to_string())?;
         if entry.background.unwrap_or(true) {
             let clock_khz = machine.constants.value("nominal_khz").map_err(|e| e.to_string())?;
             let background = &self.file.background;
-            background::add(&mut workload, background, machine.online, clock_khz / 1e3)
+            background::add(&mut built.workload, background, machine.online, clock_khz / 1e3)
                 .map_err(|e| e.to_string())?;
         }
-        Ok(workload)
+        Ok(built)
     }
 
     fn collect<J>(
@@ -196,6 +204,7 @@ impl Plan {
                     name: entry.name.clone(),
                     title: entry.title.clone(),
                     metrics: job.metrics.clone(),
+                    ignored: job.ignored.clone(),
                     variants: vec![variant],
                 }),
             }

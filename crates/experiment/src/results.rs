@@ -4,6 +4,7 @@ use crate::file::ExperimentFile;
 use machine::Constants;
 use serde::{Deserialize, Serialize};
 use stats::Better;
+pub use workload::rtapp::Ignored;
 
 /// A measured quantity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,6 +54,8 @@ pub struct WorkloadResults {
     pub title: String,
     /// What is measured.
     pub metrics: Vec<MetricInfo>,
+    /// What its rt-app file asks for and was left out, as the experiment allows.
+    pub ignored: Vec<Ignored>,
     /// By variant.
     pub variants: Vec<VariantRuns>,
 }

@@ -6,7 +6,7 @@
 
 use crate::ExperimentError;
 use crate::file::ExperimentFile;
-use crate::results::{MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use crate::results::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use bytes::Bytes;
 use machine::Constants;
 use parquet::basic::Compression;
@@ -57,6 +57,8 @@ struct ManifestWorkload {
     name: String,
     title: String,
     metrics: Vec<MetricInfo>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<Ignored>,
     variants: Vec<String>,
 }
 
@@ -183,6 +185,7 @@ fn manifest(results: &Results, runs_sha256: String) -> Manifest {
                 name: w.name.clone(),
                 title: w.title.clone(),
                 metrics: w.metrics.clone(),
+                ignored: w.ignored.clone(),
                 variants: w.variants.iter().map(|v| v.name.clone()).collect(),
             })
             .collect(),
@@ -194,6 +197,7 @@ fn empty_workload(w: ManifestWorkload) -> WorkloadResults {
         name: w.name,
         title: w.title,
         metrics: w.metrics,
+        ignored: w.ignored,
         variants: w.variants.into_iter().map(|name| VariantRuns { name, runs: vec![] }).collect(),
     }
 }

@@ -1,10 +1,11 @@
 //! The result store: what is written is read again; what is broken is refused without a panic.
 
-use experiment::results::{MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use experiment::results::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use experiment::{ExperimentFile, store};
 use proptest::prelude::*;
 use stats::Better;
 use std::path::Path;
+use workload::rtapp::Feature;
 
 const EXPERIMENT: &str = include_str!("../../../experiments/power9-big-core.toml");
 
@@ -30,6 +31,7 @@ fn results(runs: u32) -> Results {
         name: name.to_string(),
         title: format!("title of {name}"),
         metrics: vec![MetricInfo { name: "m".into(), unit: "s".into(), better: Better::Lower }],
+        ignored: vec![Ignored { feature: Feature::SchedFifo, path: "tasks.t.policy".into() }],
         variants: variants.iter().map(|v| variant(v)).collect(),
     };
     Results {

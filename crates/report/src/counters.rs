@@ -47,6 +47,7 @@ mod tests {
             name: "w".to_string(),
             title: "w".to_string(),
             metrics: vec![],
+            ignored: vec![],
             variants: vec![variant("old", vec![run(10), run(20)]), variant("new", vec![run(7)])],
         };
         let text = counters(&results);

@@ -3,11 +3,11 @@
 use crate::histogram::{Column, side_by_side, study_form};
 use crate::ministat::ministat;
 use experiment::file::WorkloadEntry;
-use experiment::results::WorkloadResults;
+use experiment::results::{Ignored, WorkloadResults};
 use experiment::study::{PublishedHistogram, Study};
 use stats::{Histogram, Resampling};
 
-/// Histogram where the experiment asks for one, published counts beside it where there are some, and
+/// What was left out, histogram where the experiment asks for one, published counts beside it where there are some, and
 /// ministat's table of every metric.
 pub fn workload(
     results: &WorkloadResults,
@@ -15,7 +15,7 @@ pub fn workload(
     study: Option<&Study>,
     resampling: &Resampling,
 ) -> String {
-    let mut out = String::new();
+    let mut out = ignored(results);
     for (m, info) in results.metrics.iter().enumerate() {
         let samples: Vec<(&str, Vec<f64>)> = results
             .variants
@@ -45,6 +45,12 @@ pub fn workload(
         out.push_str(&ministat(&slices, &info.unit, info.better, &comparisons));
     }
     out
+}
+
+/// A line for each thing that was left out of the workload.
+fn ignored(results: &WorkloadResults) -> String {
+    let line = |i: &Ignored| format!("left out: {} ({})\n", i.feature.name(), i.path);
+    results.ignored.iter().map(line).collect()
 }
 
 fn published_histogram<'a>(

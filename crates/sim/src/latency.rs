@@ -13,6 +13,7 @@ const DIGITS: u8 = 3;
 pub(crate) struct Latencies {
     bins: Histogram<u64>,
     sum_ns: u64,
+    least_ns: u64,
 }
 
 impl Latencies {
@@ -23,16 +24,22 @@ impl Latencies {
                 found: e.to_string(),
                 expected: "bins from 1 ns to an hour",
             })?;
-        Ok(Latencies { bins, sum_ns: 0 })
+        Ok(Latencies { bins, sum_ns: 0, least_ns: u64::MAX })
     }
 
     pub(crate) fn record(&mut self, ns: u64) {
         self.bins.saturating_record(ns);
         self.sum_ns += ns;
+        self.least_ns = self.least_ns.min(ns);
     }
 
     pub(crate) fn count(&self) -> u64 {
         self.bins.len()
+    }
+
+    /// The shortest time in ns; `None` without times.
+    pub(crate) fn least_ns(&self) -> Option<u64> {
+        (self.count() > 0).then_some(self.least_ns)
     }
 
     /// Mean in us; `None` without times.
@@ -61,12 +68,14 @@ mod tests {
             assert!((found / expected - 1.0).abs() < 1e-3, "{percent}: {found}, not {expected}");
         }
         let mean = times.mean_us().expect("times");
+        assert_eq!(times.least_ns(), Some(137));
         assert!((mean - 137.0 * 50_000.5 / 1e3).abs() < 1e-6, "{mean}");
     }
 
     #[test]
     fn nothing_recorded_has_no_mean() {
         let times = Latencies::new().expect("a histogram");
+        assert_eq!(times.least_ns(), None);
         assert_eq!((times.mean_us(), times.percentile_us(50.0)), (None, None));
     }
 }

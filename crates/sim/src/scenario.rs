@@ -204,6 +204,10 @@ fn read(
             let count = recorded[histogram.index()].count();
             Ok(count as f64 / seconds(from, to).ok_or_else(missing)?)
         }
+        Reading::BestPerSecond { histogram, units } => {
+            let least_ns = recorded[histogram.index()].least_ns().ok_or_else(none)?;
+            Ok(units / (least_ns.max(1) as f64 / 1e9))
+        }
         Reading::MeanUs(histogram) => recorded[histogram.index()].mean_us().ok_or_else(none),
         Reading::PercentileUs { histogram, percent } => {
             recorded[histogram.index()].percentile_us(percent).ok_or_else(none)

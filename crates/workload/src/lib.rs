@@ -16,9 +16,10 @@ pub mod program;
 pub mod rtapp;
 pub mod schbench;
 pub mod sched_pipe;
+pub mod stream;
 mod window;
 
-pub use benchmarks::{Benchmark, BuildError};
+pub use benchmarks::{Benchmark, BuildError, Target};
 pub use program::{
     BarrierId, Capacity, Clients, CondId, CounterId, FlagId, Histogram, HistogramId, LineId,
     LockId, MarkId, MemoryUse, Metric, Missed, Op, Program, ProgramId, Queue, QueueId, QueueKind,

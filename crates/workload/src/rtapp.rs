@@ -19,6 +19,7 @@ pub use build::{Built, Costs, build};
 pub use error::RtAppError;
 pub use feature::{Feature, Ignored};
 
+use crate::{BuildError, Target};
 use ast::RtApp;
 use fields::Item;
 use serde::{Deserialize, Serialize};
@@ -105,4 +106,19 @@ pub fn read(text: &str, file: &str, options: Options) -> Result<RtApp, RtAppErro
     let app = RtApp { file: file.to_string(), global, resources, tasks };
     memory::check_shared(&app)?;
     Ok(app)
+}
+
+/// Builds the workload of the file that `params` name.
+///
+/// # Errors
+///
+/// A file that cannot be read, what [`read`] and [`build()`] refuse, and a machine without `nominal_khz`.
+pub fn build_file(params: &Params, target: &Target<'_>) -> Result<Built, BuildError> {
+    let file = params.file.as_str();
+    let text = (target.read)(file)
+        .map_err(|e| BuildError::File { file: file.to_string(), reason: e.to_string() })?;
+    let nominal_khz = target.constants.value("nominal_khz")?;
+    let options = Options { duplicates: params.duplicates, unknown_keys: params.unknown_keys };
+    let app = read(&text, file, options)?;
+    Ok(build(&app, params, &Costs { nominal_khz, online: target.online })?)
 }

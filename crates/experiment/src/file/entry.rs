@@ -3,7 +3,10 @@
 use super::HistogramEntry;
 use serde::{Deserialize, Serialize};
 use workload::Benchmark;
-use workload::{daytrader, ebizzy, false_sharing, hackbench, netperf, schbench, sched_pipe};
+use workload::rtapp as rt_app;
+use workload::{
+    daytrader, ebizzy, false_sharing, hackbench, netperf, schbench, sched_pipe, stream,
+};
 
 /// One workload: exactly one of the benchmarks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +29,7 @@ pub struct WorkloadEntry {
 }
 
 macro_rules! fields {
-    ($($module:ident $variant:ident),+ $(,)?) => {
+    ($($module:ident $variant:ident $from:ident),+ $(,)?) => {
         /// An entry as it stands in the file.
         #[derive(Clone, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]

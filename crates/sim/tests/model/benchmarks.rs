@@ -3,7 +3,7 @@
 use crate::conservation::interleaved;
 use crate::machines;
 use crate::watch::Watch;
-use crate::workloads::{benchmark, hackbench, kernel, netperf, scenario, with_background};
+use crate::workloads::{benchmark, build, hackbench, kernel, netperf, scenario, with_background};
 use machine::Machine;
 use sim::Scenario;
 use workload::daytrader::Amounts;
@@ -112,7 +112,7 @@ fn daytrader_keeps_the_machine_three_quarters_busy() {
 #[test]
 fn parameters_that_cannot_be_are_refused_by_name() {
     let machine = machines::power9();
-    let refused = |b: Benchmark| b.build(&machine.constants).expect_err("refused").to_string();
+    let refused = |b: Benchmark| build(&machine, &b).expect_err("refused").to_string();
     let daytrader = daytrader::Params { jvms: 0, ..daytrader_params(80, 1) };
     assert_eq!(
         refused(Benchmark::Daytrader(daytrader)),

@@ -14,6 +14,7 @@ mod machines;
 mod memory;
 mod queues;
 mod rtapp;
+mod stream;
 mod sync;
 mod watch;
 mod work_conservation;

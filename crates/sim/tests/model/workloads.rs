@@ -4,9 +4,10 @@ use kernel::{Kernel, Version};
 use machine::{CpuSet, Machine};
 use sim::Scenario;
 use workload::background::{self, Background};
+use workload::rtapp::Built;
 use workload::{
-    Benchmark, Better, MemoryUse, Metric, Op, Reading, Spawn, Work, Workload, ebizzy, hackbench,
-    netperf, sched_pipe,
+    Benchmark, Better, BuildError, MemoryUse, Metric, Op, Reading, Spawn, Target, Work, Workload,
+    ebizzy, hackbench, netperf, sched_pipe,
 };
 
 /// Linux 4.18, with both of the big-core study's mechanisms if `big_core`.
@@ -57,9 +58,16 @@ pub fn pipe(machine: &Machine, loops: u32, cpus: Option<&str>) -> Workload {
     sched_pipe::build(&params, &costs).expect("possible parameters")
 }
 
+/// A benchmark that names no file, built for a machine.
+pub fn build(machine: &Machine, benchmark: &Benchmark) -> Result<Built, BuildError> {
+    let read = |_: &str| Err(std::io::Error::other("no files here"));
+    let (constants, online) = (&machine.constants, machine.online);
+    benchmark.build(&Target { constants, online, read: &read })
+}
+
 /// A benchmark with the costs of a machine.
 pub fn benchmark(machine: &Machine, benchmark: Benchmark) -> Workload {
-    benchmark.build(&machine.constants).expect("possible parameters")
+    build(machine, &benchmark).expect("possible parameters").workload
 }
 
 /// hackbench with threads and pipes or processes and sockets, everywhere.

@@ -33,6 +33,13 @@ pub enum Reading {
         /// Last mark.
         to: MarkId,
     },
+    /// So many units a second in the shortest of the times recorded, each of which is the time of as many.
+    BestPerSecond {
+        /// What records the times.
+        histogram: HistogramId,
+        /// Units in each of them.
+        units: f64,
+    },
     /// Mean of the times recorded, in us.
     MeanUs(HistogramId),
     /// The time that so many percent of those recorded do not exceed, in us, within 0.1 %.

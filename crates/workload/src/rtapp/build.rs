@@ -48,6 +48,12 @@ pub struct Built {
     pub ignored: Vec<Ignored>,
 }
 
+impl From<Workload> for Built {
+    fn from(workload: Workload) -> Built {
+        Built { workload, ignored: Vec::new() }
+    }
+}
+
 struct Builder<'a> {
     app: &'a RtApp,
     params: &'a Params,

@@ -56,7 +56,8 @@ impl Feature {
 }
 
 /// A feature that a file asks for and that was left out, as allowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ignored {
     /// What.
     pub feature: Feature,
