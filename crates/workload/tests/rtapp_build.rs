@@ -50,6 +50,40 @@ fn work_is_whole_loops_where_their_length_is_given() {
 }
 
 #[test]
+fn memory_events_touch_one_working_set_and_can_be_left_out() {
+    let events = r#""mem": 6400, "run": 1,
+        "memrun": {"type": "chase", "size": 128000, "count": 5000, "stride": 128, "ref": "b"},
+        "memrun2": {"type": "chase", "size": 128000, "count": 500, "stride": 128, "ref": "b"}"#;
+    let ops = steps(events);
+    let [
+        Op::Memory(write),
+        Op::Compute(write_work),
+        Op::Memory(rest),
+        Op::Compute(_),
+        Op::Memory(chase),
+        Op::Compute(chase_work),
+        Op::Memory(again),
+        ..,
+    ] = ops[..]
+    else {
+        panic!("{ops:?}")
+    };
+    // 100 lines in 400 cycles; 5000 hops over 1000 pointers that have a line each.
+    assert_eq!((write_work, write.touches_per_kcycle), (Work::fixed(400.0), 250.0));
+    assert_eq!((chase_work, chase.touches_per_kcycle), (Work::fixed(20_000.0), 250.0));
+    assert!(write.overlap > chase.overlap);
+    assert_eq!((rest.touches_per_kcycle, rest), (0.0, again));
+    for used in [write, chase, rest] {
+        assert_eq!(used.working_set_bytes, 6400.0 + 64_000.0);
+    }
+    let ignore = vec![Feature::Mem, Feature::Memrun];
+    let params = Params { ignore, ..seconds(1.0) };
+    let without = good(&format!("{{\"tasks\": {{\"t\": {{{events}}}}}}}"), &params);
+    assert_eq!(without.ignored.len(), 3);
+    assert!(!program(&without, "t").ops.iter().any(|op| matches!(op, Op::Memory(_))));
+}
+
+#[test]
 fn locks_and_conditions() {
     let ops = steps(r#""lock": "m", "wait": {"ref": "q", "mutex": "m"}, "unlock": "m""#);
     let [Op::Lock(m), Op::Wait { cond, lock }, Op::Unlock(n)] = ops[..] else { panic!("{ops:?}") };
@@ -169,7 +203,6 @@ fn what_is_not_simulated_is_refused_or_left_out_and_listed() {
     let global = |inside: &str| {
         format!("{{\"tasks\": {{\"t\": {{\"run\": 1}}}}, \"global\": {{{inside}}}}}")
     };
-    let memrun = r#""memrun": {"type": "read", "size": 1, "count": 1}"#;
     for (text, feature, path) in [
         (task(r#""policy": "SCHED_BATCH""#), Feature::SchedBatch, "tasks.t.policy"),
         (task(r#""policy": "SCHED_IDLE""#), Feature::SchedIdle, "tasks.t.policy"),
@@ -181,9 +214,7 @@ fn what_is_not_simulated_is_refused_or_left_out_and_listed() {
         (task(r#""util_max": 1"#), Feature::UtilMax, "tasks.t.util_max"),
         (task(r#""taskgroup": "/a""#), Feature::Taskgroup, "tasks.t.taskgroup"),
         (task(r#""nodes_membind": [0]"#), Feature::NodesMembind, "tasks.t.nodes_membind"),
-        (task(r#""mem": 1"#), Feature::Mem, "tasks.t.mem"),
         (task(r#""iorun": 1"#), Feature::Iorun, "tasks.t.iorun"),
-        (task(memrun), Feature::Memrun, "tasks.t.memrun"),
     ] {
         let message = built(&text, &seconds(1.0)).unwrap_err().to_string();
         let name = feature.name();

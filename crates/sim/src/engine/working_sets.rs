@@ -69,7 +69,9 @@ impl WorkingSets {
             self.sets.resize_with(task.index() + 1, || None);
         }
         let slot = &mut self.sets[task.index()];
-        if slot.as_ref().is_some_and(|s| s.used == used) {
+        let same = |s: &&mut WorkingSet| s.used.working_set_bytes == used.working_set_bytes;
+        if let Some(set) = slot.as_mut().filter(same) {
+            set.used = used;
             return;
         }
         // What the task owes for the set before remains.

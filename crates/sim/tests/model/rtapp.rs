@@ -150,6 +150,43 @@ fn affinities_of_phases_hold() {
     assert!(ran.result.counters.placements_by_distance.iter().sum::<u64>() >= 14);
 }
 
+/// Microseconds that a `memrun` of one kind takes once its buffer is as warm as it gets, on POWER9.
+fn memrun_us(kind: &str, kib: u32, count: u32) -> f64 {
+    let size = kib * 1024;
+    let tasks = format!(
+        "\"t\": {{\"loop\": 400, \"memrun\":
+            {{\"type\": \"{kind}\", \"size\": {size}, \"count\": {count}}}, \"run\": 100}}"
+    );
+    let ran = run(&machines::power9(), &tasks, None);
+    // The first loops warm the buffer, and weigh little.
+    1e6 / ran.metric("t_loops_per_s") - 100.0
+}
+
+/// 32 KiB of L1, 512 KiB of L2 and 10 MiB of L3; the work between keeps what they hold.
+#[test]
+fn chases_take_the_latency_of_what_holds_the_buffer() {
+    let machine = machines::power9();
+    let constant = |name: &str| machine.constants.value(name).expect("a constant");
+    let ghz = constant("nominal_khz") / 1e6;
+    let (core_ns, l2_ns) = (4.0 / ghz, constant("l2_latency_cycles") / ghz);
+    let beyond_ns = (1.0 / 8.0 - 1.0 / 128.0) * l2_ns + 7.0 / 8.0 * constant("l3_latency_ns");
+    for (kib, hop_ns) in [(16, core_ns), (4096, core_ns + beyond_ns)] {
+        let expected_us = hop_ns * 100.0;
+        assert_between(memrun_us("chase", kib, 100_000) / expected_us, 0.99, 1.03);
+    }
+}
+
+#[test]
+fn what_a_prefetcher_follows_is_faster() {
+    let (read, chase) = (memrun_us("read", 4096, 4 << 20), memrun_us("chase", 4096, 65_536));
+    assert!(read > 0.0 && chase > 0.0);
+    // As many lines: their latency by eight, but 64 core cycles a line instead of 4.
+    let machine = machines::power9();
+    let khz = machine.constants.value("nominal_khz").expect("a constant");
+    let core = |cycles: f64| 65_536.0 * cycles / khz * 1e3;
+    assert_between((read - core(64.0)) * 8.0 / (chase - core(4.0)), 0.9, 1.1);
+}
+
 /// What an example needs left out, and how long it is run where it has no end of its own.
 fn params_of(name: &str) -> Params {
     let ignore = match name {

@@ -157,8 +157,9 @@ pub enum Op {
         /// The flag.
         flag: FlagId,
     },
-    /// From here on the task's `Compute` and `WorkWhileSet` steps use memory like this. A use that differs from the
-    /// one before starts a working set that no cache holds, in memory of the node where the task runs.
+    /// From here on the task's `Compute` and `WorkWhileSet` steps use memory like this. A use whose working set
+    /// has another size than the one before starts one that no cache holds, in memory of the node where the task runs;
+    /// of the same size, it goes on with the same one.
     Memory(MemoryUse),
     /// Accesses a shared line `rounds` times, `cycles` of core work a round. While another task in such a step on
     /// the same line runs on another CPU, and one of the two writes, the line moves between them.

@@ -5,6 +5,7 @@
 
 mod attributes;
 mod events;
+mod memory;
 mod shared;
 mod thread;
 

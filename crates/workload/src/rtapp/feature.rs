@@ -24,9 +24,9 @@ pub enum Feature {
     Taskgroup,
     /// `nodes_membind`.
     NodesMembind,
-    /// `mem`: ignored, it takes no time.
+    /// `mem`, which is simulated where the machine has caches and their constants: ignored, it takes no time.
     Mem,
-    /// `memrun`: ignored, it takes no time.
+    /// `memrun`, which is simulated where the machine has caches and their constants: ignored, it takes no time.
     Memrun,
     /// `iorun`: ignored, it takes no time.
     Iorun,

@@ -2,7 +2,7 @@
 
 use super::shared::is_unique;
 use super::thread::{Thread, Times, sleep};
-use super::{Builder, MAX_FORKS};
+use super::{Builder, MAX_FORKS, memory};
 use crate::program::{Missed, Op, Since, Work};
 use crate::rtapp::ast::{Action, Calibration, Event, Loops, Phase, Timer};
 use crate::rtapp::feature::Feature;
@@ -23,8 +23,13 @@ impl<'a> Builder<'a> {
             Action::Sleep { us } => t.ops.push(sleep(*us)),
             Action::Timer(timer) => self.timer(t, timer),
             Action::Yield => t.ops.push(Op::Yield),
-            Action::Mem { .. } => self.leave_out(Feature::Mem, &path())?,
-            Action::MemRun(_) => self.leave_out(Feature::Memrun, &path())?,
+            Action::Mem { .. } if self.params.ignore.contains(&Feature::Mem) => {
+                self.leave_out(Feature::Mem, &path())?;
+            }
+            Action::MemRun(_) if self.params.ignore.contains(&Feature::Memrun) => {
+                self.leave_out(Feature::Memrun, &path())?;
+            }
+            Action::Mem { .. } | Action::MemRun(_) => memory::event(t, app, &event.action),
             Action::IoRun { .. } => self.leave_out(Feature::Iorun, &path())?,
             Action::Fork { task } => {
                 let path = path();

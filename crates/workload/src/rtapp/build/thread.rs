@@ -1,7 +1,7 @@
 //! The program of one thread: `thread_body` of rt-app.
 
 use super::shared::is_unique;
-use super::{Builder, MAX_STEPS};
+use super::{Builder, MAX_STEPS, memory};
 use crate::program::{BarrierId, HistogramId, Missed, Op, ProgramId, Since, Spread, TimerId};
 use crate::rtapp::RtAppError;
 use crate::rtapp::ast::{Action, Loops, Phase, Task};
@@ -25,6 +25,8 @@ pub(super) struct Thread<'a> {
     pub(super) ops: Vec<Op>,
     /// Its timers, its own and shared ones.
     pub(super) timers: BTreeMap<&'a str, TimerId>,
+    /// What its memory events touch.
+    pub(super) working_set_bytes: f64,
 }
 
 impl<'a> Builder<'a> {
@@ -37,7 +39,8 @@ impl<'a> Builder<'a> {
     ) -> Result<ProgramId, RtAppError> {
         let nth = self.app.tasks.iter().position(|t| std::ptr::eq(t, task)).unwrap_or(usize::MAX);
         let timers = self.timers(task);
-        let mut t = Thread { task, nth, times, ops: Vec::new(), timers };
+        let working_set_bytes = memory::working_set_bytes(self.app, task);
+        let mut t = Thread { task, nth, times, ops: Vec::new(), timers, working_set_bytes };
         t.ops.extend(together.map(Op::Barrier));
         if task.delay_us > 0 {
             t.ops.push(sleep(task.delay_us));
