@@ -1,20 +1,23 @@
-//! The event queue: one slot for each CPU and each task, a heap that updates in place.
+//! The event queue: one slot for each CPU and each task, under a tree of minima.
 //!
 //! A slot holds at most one pending event, so nothing stale is ever popped. Slots at the same time come in the
-//! order of a random key drawn when the event was set.
+//! order of a random key drawn when the event was set. Most events that are set are not the first of their node and do
+//! not become it; then nothing above the slot changes.
 
 use crate::rng::{Purpose, Stream};
 
 /// No event.
 pub const NEVER: u64 = u64::MAX;
-const ABSENT: u32 = u32::MAX;
-const ARITY: usize = 4;
+const ARITY: usize = 8;
 
 /// Time, tie and slot in one number, so that comparing keys takes no branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u128);
 
 impl Key {
+    /// An empty slot, after every event.
+    const ABSENT: Key = Key(u128::MAX);
+
     fn new(time_ns: u64, tie: u32, slot: u32) -> Key {
         Key(u128::from(time_ns) << 64 | u128::from(tie) << 32 | u128::from(slot))
     }
@@ -28,12 +31,22 @@ impl Key {
     }
 }
 
+/// Keys of as many slots, or the least keys of as many nodes of the level below.
+type Node = [Key; ARITY];
+
+fn least(&[a, b, c, d, e, f, g, h]: &Node) -> Key {
+    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+}
+
 /// The queue.
 #[derive(Debug)]
 pub struct Events {
-    heap: Vec<Key>,
-    position: Vec<u32>,
-    /// The slot popped last, still in the heap: most often it is set again, which then moves it once.
+    /// From the slots up to a single node.
+    levels: Vec<Vec<Node>>,
+    /// The least key of all.
+    first: Key,
+    slots: u32,
+    /// The slot popped last, still in the tree: most often it is set again, which then changes it once.
     popped: Option<u32>,
     ties: Stream,
 }
@@ -41,104 +54,93 @@ pub struct Events {
 impl Events {
     /// A queue of `slots` empty slots.
     pub fn new(slots: usize, seed: u64) -> Events {
-        Events {
-            heap: Vec::with_capacity(2 * slots),
-            position: vec![ABSENT; slots],
+        let mut events = Events {
+            levels: Vec::new(),
+            first: Key::ABSENT,
+            slots: slots as u32,
             popped: None,
             ties: Stream::new(seed, Purpose::Ties),
-        }
+        };
+        events.grow();
+        events
     }
 
     /// Adds a slot at the end and returns its number.
     pub fn add_slot(&mut self) -> u32 {
-        self.position.push(ABSENT);
-        self.position.len() as u32 - 1
+        self.slots += 1;
+        self.grow();
+        self.slots - 1
+    }
+
+    /// Makes room for all slots on every level.
+    fn grow(&mut self) {
+        let (mut nodes, mut level) = ((self.slots as usize).div_ceil(ARITY).max(1), 0);
+        loop {
+            if level == self.levels.len() {
+                let mut below = [Key::ABSENT; ARITY];
+                below[0] = self.first;
+                self.levels.push(vec![below]);
+            }
+            self.levels[level].resize(nodes, [Key::ABSENT; ARITY]);
+            if nodes == 1 {
+                return;
+            }
+            (nodes, level) = (nodes.div_ceil(ARITY), level + 1);
+        }
+    }
+
+    fn key(&self, slot: u32) -> Key {
+        self.levels[0][slot as usize / ARITY][slot as usize % ARITY]
     }
 
     /// Sets the event of `slot` to `time_ns`, or clears it with [`NEVER`].
     pub fn set(&mut self, slot: u32, time_ns: u64) {
-        let at = self.position[slot as usize];
+        let old = self.key(slot);
         if time_ns == NEVER {
-            if at != ABSENT && self.popped != Some(slot) {
-                self.remove(at as usize);
+            if old != Key::ABSENT && self.popped != Some(slot) {
+                self.put(slot, Key::ABSENT);
             }
             return;
         }
-        if at == ABSENT {
-            let key = Key::new(time_ns, self.ties.bits(), slot);
-            self.heap.push(key);
-            self.up(self.heap.len() - 1, key);
-            return;
-        }
-        let old = self.heap[at as usize];
         if self.popped == Some(slot) {
             self.popped = None;
         } else if old.time_ns() == time_ns {
             return;
         }
         let key = Key::new(time_ns, self.ties.bits(), slot);
-        if key < old { self.up(at as usize, key) } else { self.down(at as usize, key) }
+        self.put(slot, key);
     }
 
     /// Takes the earliest event: its time and slot.
     pub fn pop(&mut self) -> Option<(u64, u32)> {
         if let Some(slot) = self.popped.take() {
-            self.remove(self.position[slot as usize] as usize);
+            self.put(slot, Key::ABSENT);
         }
-        let first = *self.heap.first()?;
-        self.popped = Some(first.slot());
-        Some((first.time_ns(), first.slot()))
+        if self.first == Key::ABSENT {
+            return None;
+        }
+        self.popped = Some(self.first.slot());
+        Some((self.first.time_ns(), self.first.slot()))
     }
 
-    fn remove(&mut self, at: usize) {
-        self.position[self.heap[at].slot() as usize] = ABSENT;
-        let Some(last) = self.heap.pop() else { return };
-        if at == self.heap.len() {
-            return;
-        }
-        if at > 0 && last < self.heap[(at - 1) / ARITY] {
-            self.up(at, last);
-        } else {
-            self.down(at, last);
-        }
-    }
-
-    fn place(&mut self, at: usize, key: Key) {
-        self.heap[at] = key;
-        self.position[key.slot() as usize] = at as u32;
-    }
-
-    fn up(&mut self, mut at: usize, key: Key) {
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.heap[parent] < key {
-                break;
+    /// Gives `slot` a key, and the nodes above it their least keys, as far up as they change.
+    fn put(&mut self, slot: u32, key: Key) {
+        let (mut at, mut new) = (slot as usize, key);
+        for i in 0..self.levels.len() {
+            let node = &mut self.levels[i][at / ARITY];
+            let old = std::mem::replace(&mut node[at % ARITY], new);
+            let above = at / ARITY;
+            let before =
+                self.levels.get(i + 1).map_or(self.first, |l| l[above / ARITY][above % ARITY]);
+            if new > before {
+                if old != before {
+                    return;
+                }
+                new = least(&self.levels[i][above]);
             }
-            self.place(at, self.heap[parent]);
-            at = parent;
+            at = above;
         }
-        self.place(at, key);
-    }
-
-    fn down(&mut self, mut at: usize, key: Key) {
-        loop {
-            let first = at * ARITY + 1;
-            let Some((&head, rest)) = self.heap.get(first..).and_then(<[Key]>::split_first) else {
-                break;
-            };
-            let (mut least, mut child) = (head, first);
-            for (i, &other) in rest.iter().take(ARITY - 1).enumerate() {
-                let less = other < least;
-                child = if less { first + 1 + i } else { child };
-                least = if less { other } else { least };
-            }
-            if key < least {
-                break;
-            }
-            self.place(at, least);
-            at = child;
-        }
-        self.place(at, key);
+        self.first = new;
     }
 }
 

@@ -27,13 +27,14 @@ impl IdleHistory {
         loop {
             let (mut sum, mut count, mut max, mut squares) = (0u64, 0u64, 0u64, 0u64);
             for &us in &self.intervals_us {
+                // Without a branch, which irregular intervals would mispredict.
                 let us = u64::from(us);
-                if us <= threshold {
-                    sum += us;
-                    count += 1;
-                    max = max.max(us);
-                    squares += us * us;
-                }
+                let taken = u64::from(us <= threshold);
+                let us = us * taken;
+                sum += us;
+                count += taken;
+                max = max.max(us);
+                squares += us * us;
             }
             let average = sum.checked_div(count)?;
             let variance = (squares / count).saturating_sub(average * average);

@@ -213,6 +213,9 @@ pub struct World<'a> {
     pub tick_period_ns: u64,
     /// Point in time of tick 0; ticks of all CPUs come together.
     pub tick_phase_ns: u64,
+    /// Ticks so far and the first tick after now: wake-ups and idle CPUs ask too often for a division each time.
+    pub(crate) jiffies: u64,
+    pub(crate) next_tick_ns: u64,
     /// What does not change.
     pub topo: &'a Topology,
     /// What things cost.
@@ -234,9 +237,18 @@ pub struct World<'a> {
 }
 
 impl World<'_> {
+    /// Goes on to `now_ns`.
+    pub(crate) fn advance(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        if now_ns >= self.next_tick_ns {
+            self.jiffies = now_ns.saturating_sub(self.tick_phase_ns) / self.tick_period_ns;
+            self.next_tick_ns = self.tick_phase_ns + (self.jiffies + 1) * self.tick_period_ns;
+        }
+    }
+
     /// The number of ticks so far (`jiffies`).
     pub fn jiffies(&self) -> u64 {
-        self.now_ns.saturating_sub(self.tick_phase_ns) / self.tick_period_ns
+        self.jiffies
     }
 
     /// Milliseconds in ticks (`msecs_to_jiffies`), rounded up.
@@ -251,7 +263,7 @@ impl World<'_> {
 
     /// First tick after now.
     pub fn next_tick_ns(&self) -> u64 {
-        self.tick_phase_ns + (self.jiffies() + 1) * self.tick_period_ns
+        self.next_tick_ns
     }
 
     /// Counts how long `next` waited to run; `previous`, if it is still runnable, waits from now on.

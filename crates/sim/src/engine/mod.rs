@@ -90,10 +90,13 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         let nr_cpus = scenario.topo.nr_cpus;
         let tick_period_ns = 1_000_000_000 / u64::from(scenario.kernel.hz);
         let mut start = Stream::new(seed, Purpose::Start);
+        let tick_phase_ns = start.below(tick_period_ns);
         let w = World {
             now_ns: 0,
             tick_period_ns,
-            tick_phase_ns: start.below(tick_period_ns),
+            tick_phase_ns,
+            jiffies: 0,
+            next_tick_ns: tick_phase_ns + tick_period_ns,
             topo: &scenario.topo,
             hw: &scenario.hw,
             cpus: (0..nr_cpus).map(|_| CpuState::new()).collect(),
@@ -171,7 +174,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         while !self.stopped {
             let next = self.events.pop().filter(|_| self.active > 0);
             let Some((now_ns, slot)) = next else { return Err(self.stuck()) };
-            self.w.now_ns = now_ns;
+            self.w.advance(now_ns);
             self.w.counters.events += 1;
             if slot < first_user {
                 self.cpu_event(slot as Cpu);

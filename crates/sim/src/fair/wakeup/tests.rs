@@ -41,6 +41,8 @@ fn world(scenario: &Scenario) -> (World<'_>, Fair) {
         now_ns: 1_000_000,
         tick_period_ns: 4_000_000,
         tick_phase_ns: 0,
+        jiffies: 0,
+        next_tick_ns: 4_000_000,
         topo,
         hw,
         cpus: (0..topo.nr_cpus).map(|_| CpuState::new()).collect(),
