@@ -141,7 +141,10 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             failure: None,
             paced: workload.programs.iter().any(|p| p.ops.iter().any(is_paced)),
             paces: vec![Pace::default(); nr_cpus],
-            working_sets: scenario.memory.as_ref().map(WorkingSets::new).unwrap_or_default(),
+            working_sets: scenario
+                .memory
+                .as_ref()
+                .map_or_else(WorkingSets::default, WorkingSets::new),
             nodes: scenario
                 .memory
                 .iter()
