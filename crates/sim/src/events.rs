@@ -1,8 +1,8 @@
 //! The event queue: one slot for each CPU and each task, under a tree of minima.
 //!
 //! A slot holds at most one pending event, so nothing stale is ever popped. Slots at the same time come in the
-//! order of a random key drawn when the event was set. Most events that are set are not the first of their node and do
-//! not become it; then nothing above the slot changes.
+//! order of random bits drawn when the event was set, and where these agree too in the order of slots. Most events that
+//! are set are not the first of their node and do not become it; then nothing above the slot changes.
 
 use crate::rng::{Purpose, Stream};
 
@@ -10,24 +10,25 @@ use crate::rng::{Purpose, Stream};
 pub const NEVER: u64 = u64::MAX;
 const ARITY: usize = 8;
 
-/// Time, tie and slot in one number, so that comparing keys takes no branch.
+/// Bits of a key that break ties.
+const TIE_BITS: u32 = 16;
+/// The end of time, some 78 hours from the start: a later event comes then.
+pub const HORIZON_NS: u64 = (1 << (u64::BITS - TIE_BITS)) - 2;
+
+/// Time and tie in one number, so that comparing keys takes no branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key(u128);
+struct Key(u64);
 
 impl Key {
     /// An empty slot, after every event.
-    const ABSENT: Key = Key(u128::MAX);
+    const ABSENT: Key = Key(u64::MAX);
 
-    fn new(time_ns: u64, tie: u32, slot: u32) -> Key {
-        Key(u128::from(time_ns) << 64 | u128::from(tie) << 32 | u128::from(slot))
+    fn new(time_ns: u64, tie: u32) -> Key {
+        Key(time_ns.min(HORIZON_NS) << TIE_BITS | u64::from(tie >> (u32::BITS - TIE_BITS)))
     }
 
     fn time_ns(self) -> u64 {
-        (self.0 >> 64) as u64
-    }
-
-    fn slot(self) -> u32 {
-        self.0 as u32
+        self.0 >> TIE_BITS
     }
 }
 
@@ -107,7 +108,7 @@ impl Events {
         } else if old.time_ns() == time_ns {
             return;
         }
-        let key = Key::new(time_ns, self.ties.bits(), slot);
+        let key = Key::new(time_ns, self.ties.bits());
         self.put(slot, key);
     }
 
@@ -119,8 +120,19 @@ impl Events {
         if self.first == Key::ABSENT {
             return None;
         }
-        self.popped = Some(self.first.slot());
-        Some((self.first.time_ns(), self.first.slot()))
+        let slot = self.first_slot();
+        self.popped = Some(slot);
+        Some((self.first.time_ns(), slot))
+    }
+
+    /// The slot that holds the least key.
+    fn first_slot(&self) -> u32 {
+        let mut at = 0;
+        for level in self.levels.iter().rev() {
+            let child = level[at].iter().position(|&key| key == self.first);
+            at = at * ARITY + child.unwrap_or(0);
+        }
+        at as u32
     }
 
     /// Gives `slot` a key, and the nodes above it their least keys, as far up as they change.

@@ -66,6 +66,9 @@ pub enum SimError {
         /// What is possible.
         expected: &'static str,
     },
+    /// A run that does not end in time.
+    #[error("simulated time: found more than 78 hours, expected a run that ends before")]
+    Horizon,
     /// Domains could not be built.
     #[error(transparent)]
     Domains(#[from] kernel::KernelError),

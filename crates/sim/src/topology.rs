@@ -44,6 +44,10 @@ pub struct SimDomain {
     pub flags: SdFlags,
     /// Groups, the CPU's own first.
     pub groups: Box<[Group]>,
+    /// CPUs that an attempt looks at, those in several groups once for each.
+    pub looked: usize,
+    /// Capacity of all groups.
+    pub capacity: u64,
     /// Tunables as [`kernel::Domain`] has them.
     pub imbalance_pct: u64,
     /// See [`kernel::Domain`].
@@ -229,6 +233,8 @@ fn sim_domains(chain: &[Domain], all: &Domains, states: &mut GroupStates) -> Box
             span: d.span,
             weight: d.span.len() as u32,
             flags: d.flags,
+            looked: d.groups.iter().map(|g| g.span.len()).sum(),
+            capacity: d.groups.iter().map(|g| g.capacity).sum(),
             groups: d.groups.iter().map(|g| sim_group(g, d.level, all, states)).collect(),
             imbalance_pct: u64::from(d.imbalance_pct),
             cache_nice_tries: d.cache_nice_tries,

@@ -211,6 +211,8 @@ pub struct World<'a> {
     pub now_ns: u64,
     /// Length of a tick, in ns.
     pub tick_period_ns: u64,
+    /// Ticks a second (`HZ`).
+    pub hz: u64,
     /// Point in time of tick 0; ticks of all CPUs come together.
     pub tick_phase_ns: u64,
     /// Ticks so far and the first tick after now: wake-ups and idle CPUs ask too often for a division each time.
@@ -253,12 +255,7 @@ impl World<'_> {
 
     /// Milliseconds in ticks (`msecs_to_jiffies`), rounded up.
     pub fn ms_to_jiffies(&self, ms: u64) -> u64 {
-        (ms * 1_000_000).div_ceil(self.tick_period_ns)
-    }
-
-    /// Ticks a second.
-    pub fn hz(&self) -> u64 {
-        1_000_000_000 / self.tick_period_ns
+        (ms * self.hz).div_ceil(1000)
     }
 
     /// First tick after now.

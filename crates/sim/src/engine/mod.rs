@@ -15,7 +15,7 @@ mod working_sets;
 
 use crate::SimError;
 use crate::class::Class;
-use crate::events::{Events, NEVER};
+use crate::events::{Events, HORIZON_NS, NEVER};
 use crate::latency::Latencies;
 use crate::loops;
 use crate::rng::{Purpose, Stream};
@@ -94,6 +94,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         let w = World {
             now_ns: 0,
             tick_period_ns,
+            hz: u64::from(scenario.kernel.hz),
             tick_phase_ns,
             jiffies: 0,
             next_tick_ns: tick_phase_ns + tick_period_ns,
@@ -177,6 +178,9 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         while !self.stopped {
             let next = self.events.pop().filter(|_| self.active > 0);
             let Some((now_ns, slot)) = next else { return Err(self.stuck()) };
+            if now_ns >= HORIZON_NS {
+                return Err(SimError::Horizon);
+            }
             self.w.advance(now_ns);
             self.w.counters.events += 1;
             if slot < first_user {

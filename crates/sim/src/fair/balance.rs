@@ -43,7 +43,7 @@ impl Fair {
         self.update_blocked_averages(w, cpu);
         let jiffies = w.jiffies();
         let (mut idle, mut decayed, mut go_on, mut max_cost_ns) = (idle, false, true, 0);
-        let mut next_balance = jiffies + 60 * w.hz();
+        let mut next_balance = jiffies + 60 * w.hz;
         for level in 0..w.topo.domains[cpu as usize].len() {
             let decays = self.decay_newidle_cost(w, cpu, level);
             decayed |= decays;
@@ -79,7 +79,7 @@ impl Fair {
             ms *= domain.busy_factor;
         }
         let short = u64::from(busy && self.rules.odd_busy_interval);
-        let longest = w.hz() * w.topo.online.len() as u64 / 10;
+        let longest = w.hz * w.topo.online.len() as u64 / 10;
         w.ms_to_jiffies(ms).saturating_sub(short).clamp(1, longest.max(1))
     }
 
@@ -152,7 +152,7 @@ impl Fair {
                     self.note_imbalance(w, env, true);
                 }
                 if env.all_pinned {
-                    env.cpus.remove(src as usize);
+                    env.exclude(src);
                     if (env.cpus - env.domain.groups[0].span).is_empty() {
                         return Outcome::AllPinned;
                     }
@@ -170,7 +170,7 @@ impl Fair {
             moved += self.detach_tasks(w, env, src);
             match env.new_dst.take() {
                 Some(next) if env.imbalance > 0 => {
-                    env.cpus.remove(env.dst as usize);
+                    env.exclude(env.dst);
                     env.dst = next;
                 }
                 _ => return moved,
@@ -182,7 +182,7 @@ impl Fair {
     fn note_imbalance(&mut self, w: &World, env: &Env, imbalanced: bool) {
         let parent = w.topo.domains[env.cpu as usize].get(env.level + 1);
         if let Some(parent) = parent {
-            self.imbalanced_groups[parent.groups[0].state] = imbalanced;
+            self.sums.set_imbalanced(parent.groups[0].state, imbalanced);
         }
     }
 

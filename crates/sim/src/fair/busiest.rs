@@ -107,20 +107,18 @@ impl Fair {
             CpuIdle::Busy | CpuIdle::Idle | CpuIdle::NewlyIdle => 0,
         };
         let mut overload = false;
-        let mut looked = 0;
         stats.clear();
         for (i, group) in env.domain.groups.iter().enumerate() {
-            looked += group.cpus.len();
             stats.push(self.sum_sg_load(w, env, group, i == 0, index, &mut overload));
         }
-        w.charge(env.dst, looked as f64 * w.hw.balance_cycles);
+        w.charge(env.dst, env.domain.looked as f64 * w.hw.balance_cycles);
         if env.level + 1 == w.topo.domains[env.cpu as usize].len() {
             self.overload = overload;
         }
     }
 
     fn sum_sg_load(
-        &self,
+        &mut self,
         w: &World,
         env: &Env,
         group: &Group,
@@ -133,21 +131,26 @@ impl Fair {
             weight: group.cpus.len() as u64,
             ..LoadStats::default()
         };
-        for &cpu in group.cpus.iter().filter(|&&c| env.cpus.contains(c as usize)) {
-            s.load +=
-                if local { self.target_load(cpu, index) } else { self.source_load(cpu, index) };
-            s.util += self.cpu_util(w, cpu);
-            let running = u64::from(w.cpus[cpu as usize].nr_running);
-            s.running += running;
-            s.weighted_load += self.cpu_load(cpu);
-            s.idle_cpus += u64::from(running == 0 && w.idle_cpu(cpu));
-            *overload |= running > 1;
-        }
+        let sums = self.sums_of_group(w, env, group);
+        (s.util, s.weighted_load) = (sums.util, sums.load);
+        (s.running, s.idle_cpus) = (u64::from(sums.running), u64::from(sums.idle_cpus));
+        *overload |= sums.crowded;
+        s.load = match index {
+            0 => sums.runnable,
+            _ => {
+                let load = |c| match local {
+                    true => self.target_load(c, index),
+                    false => self.source_load(c, index),
+                };
+                let cpus = group.cpus.iter().filter(|&&c| env.cpus.contains(c as usize));
+                cpus.map(|&c| load(c)).sum()
+            }
+        };
         s.avg_load = s.load * 1024 / s.capacity.max(1);
         s.load_per_task = s.weighted_load.checked_div(s.running).unwrap_or(0);
         s.class = if s.is_overloaded(env.domain.imbalance_pct) {
             LoadClass::Overloaded
-        } else if self.imbalanced_groups[group.state] {
+        } else if self.sums.imbalanced(group.state) {
             LoadClass::Imbalanced
         } else {
             LoadClass::Other

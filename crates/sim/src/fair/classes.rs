@@ -1,6 +1,9 @@
 //! Classes of groups (`group_classify`, from 5.5 on).
 
 use super::rules::Rules;
+use super::sums::Sums;
+use crate::topology::Group;
+use kernel::SdFlags;
 
 /// What a group is like, in the order in which groups are pulled from (`enum group_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -52,6 +55,38 @@ pub(super) struct GroupStats {
 }
 
 impl GroupStats {
+    /// What does not change of a group.
+    pub(super) fn of(group: &Group) -> GroupStats {
+        GroupStats {
+            capacity: group.capacity,
+            weight: group.cpus.len() as u64,
+            cores: u64::from(group.cores),
+            smt: group.flags.contains(SdFlags::SHARE_CPUCAPACITY),
+            prefers_sibling: group.flags.contains(SdFlags::PREFER_SIBLING),
+            ..GroupStats::default()
+        }
+    }
+
+    /// The same with what its CPUs come to.
+    pub(super) fn with(&self, sums: &Sums) -> GroupStats {
+        GroupStats {
+            load: sums.load,
+            util: sums.util,
+            runnable: sums.runnable,
+            running: u64::from(sums.running),
+            idle_cpus: u64::from(sums.idle_cpus),
+            ..*self
+        }
+    }
+
+    /// Sets the class, and what groups of it are compared by.
+    pub(super) fn settle_class(&mut self, rules: &Rules, imbalance_pct: u64) {
+        self.class = self.classify(rules, imbalance_pct);
+        if self.class == GroupType::Overloaded {
+            self.avg_load = self.load_by_capacity();
+        }
+    }
+
     /// `group_has_capacity`.
     fn has_capacity(&self, rules: &Rules, imbalance_pct: u64) -> bool {
         if self.running < self.weight {

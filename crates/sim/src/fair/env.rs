@@ -51,6 +51,8 @@ pub(super) struct Env<'a> {
     pub(super) idle: CpuIdle,
     /// CPUs still considered.
     pub(super) cpus: CpuSet,
+    /// Whether these are all of the domain.
+    pub(super) whole: bool,
     /// What to move, in units of `migration`.
     pub(super) imbalance: i64,
     pub(super) migration: Migration,
@@ -70,19 +72,27 @@ impl<'a> Env<'a> {
         idle: CpuIdle,
         online: CpuSet,
     ) -> Env<'a> {
+        let cpus = domain.span & online;
         Env {
             domain,
             level,
             cpu,
             dst: cpu,
             idle,
-            cpus: domain.span & online,
+            cpus,
+            whole: cpus == domain.span,
             imbalance: 0,
             migration: Migration::Load,
             all_pinned: false,
             some_pinned: false,
             new_dst: None,
         }
+    }
+
+    /// Considers `cpu` no more.
+    pub(super) fn exclude(&mut self, cpu: Cpu) {
+        self.cpus.remove(cpu as usize);
+        self.whole = false;
     }
 
     /// Whether the CPU has nothing else to do.

@@ -5,8 +5,9 @@
 use super::classes::{GroupStats, GroupType};
 use super::env::{CpuIdle, Env};
 use super::imbalance::Compared;
+use super::sums::Sums;
 use super::{Fair, asym};
-use crate::topology::Group;
+use crate::topology::{Cpu, Group};
 use crate::world::World;
 use kernel::SdFlags;
 
@@ -22,36 +23,46 @@ impl Fair {
 
     /// `update_sd_lb_stats`: the local group and the busiest of the others; `None` where nothing can be pulled.
     fn compare_groups(&mut self, w: &mut World, env: &Env) -> Option<Compared> {
-        let (mut looked, mut overload) = (0, false);
-        let mut local: Option<GroupStats> = None;
-        let mut busiest: Option<GroupStats> = None;
-        let (mut total_load, mut total_capacity, mut total_util) = (0, 0, 0);
-        for (at, group) in env.domain.groups.iter().enumerate() {
-            looked += group.cpus.len();
-            let seen = self.update_sg_lb_stats(w, env, at, &mut overload);
-            total_load += seen.load;
-            total_capacity += seen.capacity;
-            total_util += seen.util;
-            match local {
-                None => local = Some(seen),
-                Some(here) if self.is_busier(w, env, &here, group, &seen, busiest.as_ref()) => {
-                    busiest = Some(seen);
-                }
-                Some(_) => {}
+        let uniform =
+            !env.domain.flags.intersects(SdFlags::ASYM_PACKING | SdFlags::ASYM_CPUCAPACITY);
+        let kept =
+            env.whole && env.is_idle() && uniform && !env.domain.flags.contains(SdFlags::OVERLAP);
+        let mut total = self.domain_sums(w, env);
+        let local_sums = self.sums_of_group(w, env, &env.domain.groups[0]);
+        let local = self.update_sg_lb_stats(w, env, 0, &local_sums);
+        let mut others = std::mem::take(&mut self.others);
+        others.clear();
+        if !kept {
+            for (at, group) in env.domain.groups.iter().enumerate().skip(1) {
+                let sums = self.sums_of_group(w, env, group);
+                let seen = self.update_sg_lb_stats(w, env, at, &sums);
+                total.crowded |= seen.misfit_load > 0;
+                others.push(seen);
             }
         }
-        w.charge(env.dst, looked as f64 * w.hw.balance_cycles);
+        w.charge(env.dst, env.domain.looked as f64 * w.hw.balance_cycles);
         if env.level + 1 == w.topo.domains[env.cpu as usize].len() {
-            self.overload = overload;
+            self.overload = total.crowded;
         }
-        self.update_idle_cpu_scan(w, env, total_util);
-        let (local, busiest) = (local?, busiest?);
+        self.update_idle_cpu_scan(w, env, total.util);
+        let busiest = match kept {
+            true => self.busiest_of(w, env, &local, |_, state| self.sums.stats(state)),
+            false => self.busiest_of(w, env, &local, |at, _| &others[at - 1]),
+        };
+        self.others = others;
+        let busiest = busiest?;
         let prefers = match self.rules.busiest_prefers_sibling {
             true => busiest.prefers_sibling,
             false => env.domain.child_prefers_sibling,
         };
         let prefer_sibling = prefers && self.rules.prefer_sibling;
-        Some(Compared { local, busiest, total_load, total_capacity, prefer_sibling })
+        Some(Compared {
+            local,
+            busiest,
+            total_load: total.load,
+            total_capacity: env.domain.capacity,
+            prefer_sibling,
+        })
     }
 
     /// `update_idle_cpu_scan`: how many CPUs of an LLC a wake-up may look at, `1 - x^2` of them, where `x` is the
@@ -67,76 +78,84 @@ impl Fair {
         self.llcs[llc].nr_idle_scan = left * cpus / 1024;
     }
 
-    /// `update_sg_lb_stats` of the group at index `at`; the local one is at 0.
-    fn update_sg_lb_stats(
+    /// The busiest of the groups but the local one, by `stats` of their index and their state.
+    fn busiest_of<'s>(
         &self,
         w: &World,
         env: &Env,
-        at: usize,
-        overload: &mut bool,
-    ) -> GroupStats {
-        let group = &env.domain.groups[at];
-        let misfits = at > 0 && env.domain.flags.contains(SdFlags::ASYM_CPUCAPACITY);
-        let mut s = self.group_stats_of(group);
-        s.at = at;
-        for &cpu in group.cpus.iter().filter(|&&c| env.cpus.contains(c as usize)) {
-            s.load += self.cpu_load(cpu);
-            s.util += self.cpu_util(w, cpu);
-            s.runnable += self.cpu_runnable(cpu);
-            let running = u64::from(w.cpus[cpu as usize].nr_running);
-            s.running += running;
-            *overload |= running > 1;
-            // A CPU about to go idle still runs the scheduler: it does not count as idle.
-            let leaves = env.idle == CpuIdle::NewlyIdle && cpu == env.cpu;
-            if running == 0 && w.idle_cpu(cpu) && !leaves {
-                s.idle_cpus += 1;
-            } else if misfits {
-                let load = self.misfit_task_load(w, cpu);
-                s.misfit_load = s.misfit_load.max(load);
-                *overload |= load > 0;
+        local: &GroupStats,
+        stats: impl Fn(usize, usize) -> &'s GroupStats,
+    ) -> Option<GroupStats> {
+        let mut busiest: Option<(usize, &GroupStats)> = None;
+        for (at, group) in env.domain.groups.iter().enumerate().skip(1) {
+            let seen = stats(at, group.state);
+            // There is nothing to pull from a group without tasks.
+            if seen.running > 0
+                && helps(w, env, local, group, seen)
+                && busiest.is_none_or(|(b, before)| {
+                    self.is_busier(seen, group, before, &env.domain.groups[b])
+                })
+            {
+                busiest = Some((at, seen));
             }
         }
+        busiest.map(|(at, seen)| GroupStats { at, ..*seen })
+    }
+
+    /// What all groups of the domain come to; CPUs in several of them count in each.
+    fn domain_sums(&mut self, w: &World, env: &Env) -> Sums {
+        let mut total = Sums::default();
+        for group in &env.domain.groups {
+            match env.whole {
+                true => total.add(self.group_sums(w, group.state)),
+                false => total.add(&self.sums_of_group(w, env, group)),
+            }
+        }
+        total
+    }
+
+    /// What the CPUs of a group come to, those that are no longer considered left out.
+    pub(super) fn sums_of_group(&mut self, w: &World, env: &Env, group: &Group) -> Sums {
+        if env.whole {
+            return *self.group_sums(w, group.state);
+        }
+        let mut sums = Sums::default();
+        for &cpu in group.cpus.iter().filter(|&&c| env.cpus.contains(c as usize)) {
+            sums.add(&self.sums_of_cpu(w, cpu));
+        }
+        sums
+    }
+
+    /// `update_sg_lb_stats` of the group at index `at`; the local one is at 0.
+    fn update_sg_lb_stats(&self, w: &World, env: &Env, at: usize, sums: &Sums) -> GroupStats {
+        let group = &env.domain.groups[at];
+        let considers = |c: Cpu| env.cpus.contains(c as usize);
+        let mut s = self.sums.empty(group.state).with(sums);
+        s.at = at;
+        // A CPU about to go idle still runs the scheduler: it does not count as idle.
+        let leaves = env.idle == CpuIdle::NewlyIdle && w.idle_cpu(env.cpu) && considers(env.cpu);
+        s.idle_cpus -= u64::from(leaves && group.span.contains(env.cpu as usize));
         if at > 0 {
+            if env.domain.flags.contains(SdFlags::ASYM_CPUCAPACITY) {
+                let loads = group.cpus.iter().filter(|&&c| considers(c));
+                s.misfit_load =
+                    loads.map(|&c| self.misfit_task_load(w, c)).fold(0, |most, l| most.max(l));
+            }
             s.asym_packing = asym::pulls_group(env, group, s.running);
             s.smt_balance = self.rules.smt_balance && env.is_idle() && s.smt && s.running > 1;
         }
-        s.class = s.classify(&self.rules, env.domain.imbalance_pct);
-        if s.class == GroupType::Overloaded {
-            s.avg_load = s.load_by_capacity();
-        }
+        s.settle_class(&self.rules, env.domain.imbalance_pct);
         s
-    }
-
-    /// What does not change of a group, and whether affinities kept it from balance.
-    pub(super) fn group_stats_of(&self, group: &Group) -> GroupStats {
-        GroupStats {
-            capacity: group.capacity,
-            weight: group.cpus.len() as u64,
-            cores: u64::from(group.cores),
-            smt: group.flags.contains(SdFlags::SHARE_CPUCAPACITY),
-            prefers_sibling: group.flags.contains(SdFlags::PREFER_SIBLING),
-            imbalanced: self.imbalanced_groups[group.state],
-            ..GroupStats::default()
-        }
     }
 
     /// `update_sd_pick_busiest`: whether `group` is busier than the busiest before it.
     fn is_busier(
         &self,
-        w: &World,
-        env: &Env,
-        local: &GroupStats,
-        group: &Group,
         seen: &GroupStats,
-        before: Option<&GroupStats>,
+        group: &Group,
+        before: &GroupStats,
+        other: &Group,
     ) -> bool {
-        if seen.running == 0 || !helps(w, env, local, group, seen) {
-            return false;
-        }
-        let Some(before) = before else {
-            // Against a group without tasks and idle CPUs, which no group with a task is below.
-            return true;
-        };
         if seen.class != before.class {
             return seen.class > before.class;
         }
@@ -144,7 +163,7 @@ impl Fair {
             GroupType::Overloaded => seen.avg_load > before.avg_load,
             GroupType::Imbalanced => false,
             GroupType::AsymPacking => {
-                let there = asym::preferred(&env.domain.groups[before.at]);
+                let there = asym::preferred(other);
                 there.zip(asym::preferred(group)).is_some_and(|(b, g)| asym::prefers(b, g))
             }
             GroupType::MisfitTask => seen.misfit_load > before.misfit_load,

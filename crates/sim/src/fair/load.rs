@@ -30,7 +30,8 @@ impl Fair {
     /// `update_cfs_rq_load_avg`: takes off what left, then ages the queue.
     fn update_cfs_rq_load_avg(&mut self, w: &World, cpu: Cpu) {
         let rq = &mut self.queues[cpu as usize];
-        if rq.removed.nr > 0 {
+        let mut changed = rq.removed.nr > 0;
+        if changed {
             let removed = std::mem::take(&mut rq.removed);
             let divider = rq.avg.divider();
             rq.avg.load_avg = rq.avg.load_avg.saturating_sub(removed.load_avg);
@@ -49,11 +50,16 @@ impl Fair {
         };
         if rq.avg.update_sum(w.now_ns, rq.weight, runnable, running) {
             rq.avg.update_avg(1, 1);
+            changed = true;
+        }
+        if changed {
+            self.sums.touch(cpu);
         }
     }
 
     /// `attach_entity_load_avg`.
     pub(super) fn attach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        self.sums.touch(cpu);
         let rq = &mut self.queues[cpu as usize];
         let entity = &mut self.entities[task.index()];
         entity.avg.last_update_ns = rq.avg.last_update_ns;
@@ -77,6 +83,7 @@ impl Fair {
 
     /// `detach_entity_load_avg`.
     pub(super) fn detach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        self.sums.touch(cpu);
         let rq = &mut self.queues[cpu as usize];
         let entity = &mut self.entities[task.index()];
         rq.avg.load_avg = rq.avg.load_avg.saturating_sub(entity.avg.load_avg);
@@ -116,6 +123,7 @@ impl Fair {
         if !self.rules.runnable_load {
             return;
         }
+        self.sums.touch(cpu);
         let rq = &mut self.queues[cpu as usize];
         let entity = &self.entities[task.index()];
         rq.avg.runnable_avg += entity.avg.runnable_avg;
@@ -127,6 +135,7 @@ impl Fair {
         if !self.rules.runnable_load {
             return;
         }
+        self.sums.touch(cpu);
         let rq = &mut self.queues[cpu as usize];
         let entity = &self.entities[task.index()];
         rq.avg.runnable_avg = rq.avg.runnable_avg.saturating_sub(entity.avg.runnable_avg);
@@ -272,6 +281,7 @@ impl Fair {
 
     /// `reweight_entity` on the side of the load averages.
     pub(super) fn reweight_load_avg(&mut self, cpu: Cpu, task: TaskId, weight: u64) {
+        self.sums.touch(cpu);
         let old = self.rules.runnable_load;
         let rq = &mut self.queues[cpu as usize];
         let entity = &mut self.entities[task.index()];

@@ -26,6 +26,7 @@ mod numa;
 mod queue;
 mod rules;
 mod source;
+mod sums;
 mod util_est;
 mod wakeup;
 mod weight;
@@ -34,11 +35,13 @@ use crate::class::{Class, Dequeue, Enqueue, Select};
 use crate::topology::{Cpu, SimDomain, Topology};
 use crate::world::{NohzKick, Request, TaskId, World};
 use busiest::LoadStats;
+use classes::GroupStats;
 use entity::Entity;
 use kernel::{Kernel, SdFlags, Version};
 use nohz::Nohz;
 use queue::RunQueue;
 use rules::Rules;
+use sums::GroupSums;
 
 /// Shortest idle time that makes balancing pay, and how long a task counts as cache hot
 /// (`sysctl_sched_migration_cost`), in ns.
@@ -92,8 +95,8 @@ pub struct Fair {
     asym_capacity: bool,
     /// Room for the groups of the domain that is being balanced.
     group_stats: Vec<LoadStats>,
-    /// By group state: whether affinities kept the level below from balance (`sgc->imbalance`).
-    imbalanced_groups: Vec<bool>,
+    others: Vec<GroupStats>,
+    sums: GroupSums,
 }
 
 impl Fair {
@@ -119,7 +122,8 @@ impl Fair {
             nohz: Nohz::new(topo.nr_cpus),
             overload: false,
             group_stats: Vec::new(),
-            imbalanced_groups: vec![false; topo.nr_group_states],
+            others: Vec::new(),
+            sums: GroupSums::new(topo),
         }
     }
 }
@@ -146,6 +150,7 @@ impl Class for Fair {
         }
         self.enqueue_entity(w, cpu, task, why);
         w.cpus[cpu as usize].nr_running += 1;
+        self.sums.touch(cpu);
         if w.cpus[cpu as usize].nr_running == 2 {
             self.overload = true;
         }

@@ -48,7 +48,7 @@ impl Fair {
     pub(super) fn newidle_balance(&mut self, w: &mut World, cpu: Cpu) -> bool {
         let jiffies = w.jiffies();
         self.queues[cpu as usize].idle_since_ns = Some(w.now_ns);
-        let mut next_balance = jiffies + w.hz();
+        let mut next_balance = jiffies + w.hz;
         let levels = w.topo.domains[cpu as usize].len();
         if !self.newidle_pays(cpu) {
             if levels > 0 {
@@ -131,7 +131,7 @@ impl Fair {
         if cost_ns > state.max_newidle_cost_ns {
             state.max_newidle_cost_ns = cost_ns;
             if self.rules.newidle_by_cost {
-                state.next_decay = w.jiffies() + w.hz();
+                state.next_decay = w.jiffies() + w.hz;
             }
         }
     }
@@ -142,7 +142,7 @@ impl Fair {
         let decays = w.jiffies() > state.next_decay;
         if decays {
             state.max_newidle_cost_ns = state.max_newidle_cost_ns * 253 / 256;
-            state.next_decay = w.jiffies() + w.hz();
+            state.next_decay = w.jiffies() + w.hz;
         }
         decays
     }

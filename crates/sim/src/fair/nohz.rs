@@ -124,7 +124,7 @@ impl Fair {
         is_idle: bool,
     ) {
         let now = w.jiffies();
-        let mut next_balance = now + 60 * w.hz();
+        let mut next_balance = now + 60 * w.hz;
         let mut blocked = false;
         self.nohz.has_blocked = false;
         let start = if self.rules.nohz_own_last { cpu as usize + 1 } else { 0 };

@@ -33,6 +33,7 @@ impl Fair {
             let estimate = &mut self.entities[task.index()].util_est;
             estimate.counted = estimate.estimate();
             self.queues[cpu as usize].util_est += estimate.counted;
+            self.sums.touch(cpu);
         }
     }
 
@@ -41,6 +42,7 @@ impl Fair {
         let counted = std::mem::take(&mut self.entities[task.index()].util_est.counted);
         let rq = &mut self.queues[cpu as usize];
         rq.util_est = rq.util_est.saturating_sub(counted);
+        self.sums.touch(cpu);
     }
 
     /// `util_est_update` of a task that goes to sleep. Growth counts at once from 5.5 on (`UTIL_EST_FASTUP`).

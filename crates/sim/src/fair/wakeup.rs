@@ -74,7 +74,7 @@ impl Fair {
     /// `record_wakee`: how often a waker changes the task it wakes.
     fn record_wakee(&mut self, w: &World, waker: TaskId, wakee: TaskId) {
         let jiffies = w.jiffies();
-        let decay_after = FLIP_DECAY_SECONDS * w.hz();
+        let decay_after = FLIP_DECAY_SECONDS * w.hz;
         let entity = &mut self.entities[waker.index()];
         if jiffies > entity.wakee_flip_decay + decay_after {
             entity.wakee_flips >>= 1;

@@ -40,6 +40,7 @@ fn world(scenario: &Scenario) -> (World<'_>, Fair) {
     let mut w = World {
         now_ns: 1_000_000,
         tick_period_ns: 4_000_000,
+        hz: 250,
         tick_phase_ns: 0,
         jiffies: 0,
         next_tick_ns: 4_000_000,

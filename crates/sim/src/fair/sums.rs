@@ -1,0 +1,187 @@
+//! Sums over the CPUs of a group, kept until one of them changes.
+//!
+//! Balancing compares the groups of a domain each time a CPU goes idle (`update_sg_lb_stats`). Between two attempts
+//! few CPUs change what it sums up, so each group's sums stay until `touch` names a CPU of it, and with them what an
+//! idle CPU of another group makes of it; a group that other groups tile is summed from theirs.
+
+use super::Fair;
+use super::classes::GroupStats;
+use crate::topology::{Cpu, Group, Topology};
+use crate::world::World;
+
+/// What a group's CPUs come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Sums {
+    pub(super) load: u64,
+    pub(super) util: u64,
+    pub(super) runnable: u64,
+    /// Runnable tasks.
+    pub(super) running: u32,
+    pub(super) idle_cpus: u32,
+    /// Whether some CPU has more than one task.
+    pub(super) crowded: bool,
+}
+
+impl Sums {
+    #[inline]
+    pub(super) fn add(&mut self, other: &Sums) {
+        self.load += other.load;
+        self.util += other.util;
+        self.runnable += other.runnable;
+        self.running += other.running;
+        self.idle_cpus += other.idle_cpus;
+        self.crowded |= other.crowded;
+    }
+}
+
+/// One group.
+#[derive(Debug, Clone)]
+struct Kept {
+    /// As an idle CPU of another group sees it, where neither packing nor capacities are asymmetric.
+    stats: GroupStats,
+    /// What does not change of it.
+    empty: GroupStats,
+    imbalance_pct: u64,
+    cpus: Box<[Cpu]>,
+    /// Groups that tile it; none where its CPUs are summed.
+    parts: Box<[u32]>,
+}
+
+/// The sums of all groups by their state.
+#[derive(Debug)]
+pub(super) struct GroupSums {
+    kept: Vec<Kept>,
+    sums: Vec<Sums>,
+    valid: Vec<bool>,
+    /// By CPU: whether its groups are known to be out of date.
+    touched: Vec<bool>,
+    /// By CPU: the groups that hold it.
+    groups_of: Vec<Vec<u32>>,
+}
+
+impl GroupSums {
+    /// Nothing summed yet.
+    pub(super) fn new(topo: &Topology) -> GroupSums {
+        let mut kept = vec![None; topo.nr_group_states];
+        let mut groups_of = vec![Vec::new(); topo.nr_cpus];
+        for domain in topo.domains.iter().flatten() {
+            for group in &domain.groups {
+                if kept[group.state].is_some() {
+                    continue;
+                }
+                let empty = GroupStats::of(group);
+                kept[group.state] = Some(Kept {
+                    stats: empty,
+                    empty,
+                    imbalance_pct: domain.imbalance_pct,
+                    cpus: group.cpus.clone(),
+                    parts: parts(topo, group),
+                });
+                group.cpus.iter().for_each(|&c| groups_of[c as usize].push(group.state as u32));
+            }
+        }
+        GroupSums {
+            kept: kept.into_iter().flatten().collect(),
+            sums: vec![Sums::default(); topo.nr_group_states],
+            valid: vec![false; topo.nr_group_states],
+            touched: vec![false; topo.nr_cpus],
+            groups_of,
+        }
+    }
+
+    /// Something of `cpu` that groups sum up has changed.
+    pub(super) fn touch(&mut self, cpu: Cpu) {
+        if !std::mem::replace(&mut self.touched[cpu as usize], true) {
+            for &group in &self.groups_of[cpu as usize] {
+                self.valid[group as usize] = false;
+            }
+        }
+    }
+
+    /// Affinities keep the group from balance, or no more (`sgc->imbalance`).
+    pub(super) fn set_imbalanced(&mut self, state: usize, imbalanced: bool) {
+        if std::mem::replace(&mut self.kept[state].empty.imbalanced, imbalanced) != imbalanced {
+            self.valid[state] = false;
+        }
+    }
+
+    /// Whether affinities keep the group from balance.
+    pub(super) fn imbalanced(&self, state: usize) -> bool {
+        self.kept[state].empty.imbalanced
+    }
+
+    /// An up-to-date group as an idle CPU of another group sees it.
+    pub(super) fn stats(&self, state: usize) -> &GroupStats {
+        &self.kept[state].stats
+    }
+
+    /// An up-to-date group without tasks, as it never changes.
+    pub(super) fn empty(&self, state: usize) -> &GroupStats {
+        &self.kept[state].empty
+    }
+}
+
+/// The groups one level down that tile `group`, where there are such.
+fn parts(topo: &Topology, group: &Group) -> Box<[u32]> {
+    let chain = group.cpus.first().map(|&c| &topo.domains[c as usize]);
+    let child = chain.and_then(|chain| chain.iter().rfind(|d| d.span == group.span));
+    let Some(child) = child else { return Box::default() };
+    let tiles = child.groups.iter().map(|g| g.cpus.len()).sum::<usize>() == group.cpus.len();
+    match tiles && child.groups.len() < group.cpus.len() {
+        true => child.groups.iter().map(|g| g.state as u32).collect(),
+        false => Box::default(),
+    }
+}
+
+impl Fair {
+    /// What the CPUs of a group come to.
+    #[inline]
+    pub(super) fn group_sums(&mut self, w: &World, state: usize) -> &Sums {
+        if !self.sums.valid[state] {
+            self.sum_up(w, state);
+        }
+        debug_assert_eq!(self.sums.sums[state], self.sum_cpus(w, state));
+        &self.sums.sums[state]
+    }
+
+    fn sum_up(&mut self, w: &World, state: usize) {
+        let mut sums = Sums::default();
+        let parts = self.sums.kept[state].parts.len();
+        for part in 0..parts {
+            let part = self.sums.kept[state].parts[part] as usize;
+            sums.add(self.group_sums(w, part));
+        }
+        if parts == 0 {
+            sums = self.sum_cpus(w, state);
+            let GroupSums { kept, touched, .. } = &mut self.sums;
+            kept[state].cpus.iter().for_each(|&c| touched[c as usize] = false);
+        }
+        let kept = &mut self.sums.kept[state];
+        self.sums.sums[state] = sums;
+        kept.stats = kept.empty.with(&sums);
+        kept.stats.smt_balance = self.rules.smt_balance && kept.empty.smt && sums.running > 1;
+        kept.stats.settle_class(&self.rules, kept.imbalance_pct);
+        self.sums.valid[state] = true;
+    }
+
+    fn sum_cpus(&self, w: &World, state: usize) -> Sums {
+        let mut sums = Sums::default();
+        for &cpu in &self.sums.kept[state].cpus {
+            sums.add(&self.sums_of_cpu(w, cpu));
+        }
+        sums
+    }
+
+    /// One CPU's part.
+    pub(super) fn sums_of_cpu(&self, w: &World, cpu: Cpu) -> Sums {
+        let running = w.cpus[cpu as usize].nr_running;
+        Sums {
+            load: self.cpu_load(cpu),
+            util: self.cpu_util(w, cpu),
+            runnable: self.cpu_runnable(cpu),
+            running,
+            idle_cpus: u32::from(w.idle_cpu(cpu)),
+            crowded: running > 1,
+        }
+    }
+}
