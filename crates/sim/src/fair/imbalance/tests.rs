@@ -13,6 +13,8 @@ fn domain(flags: SdFlags) -> SimDomain {
         span: CpuSet::first_n(8),
         weight: 8,
         flags,
+        looked: 0,
+        capacity: 0,
         groups: Box::new([]),
         imbalance_pct: 117,
         cache_nice_tries: 1,
