@@ -31,6 +31,9 @@ pub struct Group {
     /// Number of the state that the group shares with the same group of other CPUs (`sched_group_capacity`), below
     /// [`Topology::nr_group_states`].
     pub state: usize,
+    /// Number of the group with its flags, below [`Topology::nr_views`]: domains see the same group with different
+    /// ones where a child of theirs degenerated.
+    pub view: usize,
 }
 
 /// A sched domain of one CPU.
@@ -88,6 +91,8 @@ pub struct Topology {
     pub domains: Vec<Box<[SimDomain]>>,
     /// Number of distinct groups.
     pub nr_group_states: usize,
+    /// Number of distinct groups with their flags.
+    pub nr_views: usize,
     /// Last-level caches.
     pub llcs: Vec<Llc>,
     /// By CPU: index into [`Topology::llcs`].
@@ -138,15 +143,16 @@ impl Topology {
         let (pipeline_of, pipelines) = number(&pipelines);
         let position =
             |c: usize| llcs[llc_of[c] as usize].iter().position(|x| x == c).unwrap_or(0) as u16;
-        let mut states = GroupStates::new();
+        let mut numbers = Numbers::default();
         let domains =
-            built.by_cpu.iter().map(|chain| sim_domains(chain, built, &mut states)).collect();
+            built.by_cpu.iter().map(|chain| sim_domains(chain, built, &mut numbers)).collect();
         Topology {
             nr_cpus: machine.cpus.len(),
             online: list(machine.online),
             online_set: machine.online,
             domains,
-            nr_group_states: states.len(),
+            nr_group_states: numbers.states.len(),
+            nr_views: numbers.views.len(),
             has_llc_domain: cpus.clone().map(|c| built.llc(c).len() > 1).collect(),
             llc_position: cpus.clone().map(position).collect(),
             llcs: llcs.iter().map(|&s| Llc { cpus: list(s) }).collect(),
@@ -200,16 +206,19 @@ fn cluster(chain: &[Domain]) -> Option<Box<[Cpu]>> {
     chain.iter().find(|d| d.name == "CLS").map(|d| list(d.span))
 }
 
-/// Groups by level and the CPU whose `sched_group_capacity` they use.
-type GroupStates = BTreeMap<(usize, usize), usize>;
+/// Numbers given to groups so far.
+#[derive(Default)]
+struct Numbers {
+    /// By level and the CPU whose `sched_group_capacity` they use.
+    states: BTreeMap<(usize, usize), usize>,
+    /// By state and flags.
+    views: BTreeMap<(usize, u32), usize>,
+}
 
-fn sim_group(
-    group: &kernel::Group,
-    level: usize,
-    all: &Domains,
-    states: &mut GroupStates,
-) -> Group {
-    let next = states.len();
+fn sim_group(group: &kernel::Group, level: usize, all: &Domains, numbers: &mut Numbers) -> Group {
+    let next = numbers.states.len();
+    let state = *numbers.states.entry((level, group.id)).or_insert(next);
+    let next = numbers.views.len();
     let capacities = || group.span.iter().map(|c| all.capacity[c]);
     let first_of_core = |c: &usize| (all.smt_mask[*c] & group.span).first() == Some(*c);
     Group {
@@ -221,11 +230,12 @@ fn sim_group(
         max_capacity: capacities().max().unwrap_or(group.capacity),
         cores: group.span.iter().filter(first_of_core).count() as u32,
         flags: group.flags,
-        state: *states.entry((level, group.id)).or_insert(next),
+        state,
+        view: *numbers.views.entry((state, group.flags.bits())).or_insert(next),
     }
 }
 
-fn sim_domains(chain: &[Domain], all: &Domains, states: &mut GroupStates) -> Box<[SimDomain]> {
+fn sim_domains(chain: &[Domain], all: &Domains, numbers: &mut Numbers) -> Box<[SimDomain]> {
     chain
         .iter()
         .enumerate()
@@ -235,7 +245,7 @@ fn sim_domains(chain: &[Domain], all: &Domains, states: &mut GroupStates) -> Box
             flags: d.flags,
             looked: d.groups.iter().map(|g| g.span.len()).sum(),
             capacity: d.groups.iter().map(|g| g.capacity).sum(),
-            groups: d.groups.iter().map(|g| sim_group(g, d.level, all, states)).collect(),
+            groups: d.groups.iter().map(|g| sim_group(g, d.level, all, numbers)).collect(),
             imbalance_pct: u64::from(d.imbalance_pct),
             cache_nice_tries: d.cache_nice_tries,
             min_interval_ms: u64::from(d.min_interval_ms),

@@ -101,7 +101,7 @@ impl Fair {
     ) -> u32 {
         let topo = w.topo;
         let domain = &topo.domains[cpu as usize][level];
-        let mut env = Env::new(domain, level, cpu, idle, topo.online_set);
+        let mut env = Env::new(domain, level, cpu, idle);
         idle.counters(&mut w.counters).count += 1;
         let outcome = self.attempt(w, &mut env);
         *go_on &= outcome != Outcome::NotOurs;

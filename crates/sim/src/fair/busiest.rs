@@ -150,7 +150,7 @@ impl Fair {
         s.load_per_task = s.weighted_load.checked_div(s.running).unwrap_or(0);
         s.class = if s.is_overloaded(env.domain.imbalance_pct) {
             LoadClass::Overloaded
-        } else if self.sums.imbalanced(group.state) {
+        } else if self.sums.empty(group.view).imbalanced {
             LoadClass::Imbalanced
         } else {
             LoadClass::Other

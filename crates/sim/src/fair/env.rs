@@ -49,7 +49,7 @@ pub(super) struct Env<'a> {
     /// The CPU that pulls; another of the group where tasks may not go to the first.
     pub(super) dst: Cpu,
     pub(super) idle: CpuIdle,
-    /// CPUs still considered.
+    /// CPUs still considered; domains hold online ones only.
     pub(super) cpus: CpuSet,
     /// Whether these are all of the domain.
     pub(super) whole: bool,
@@ -65,22 +65,15 @@ pub(super) struct Env<'a> {
 }
 
 impl<'a> Env<'a> {
-    pub(super) fn new(
-        domain: &'a SimDomain,
-        level: usize,
-        cpu: Cpu,
-        idle: CpuIdle,
-        online: CpuSet,
-    ) -> Env<'a> {
-        let cpus = domain.span & online;
+    pub(super) fn new(domain: &'a SimDomain, level: usize, cpu: Cpu, idle: CpuIdle) -> Env<'a> {
         Env {
             domain,
             level,
             cpu,
             dst: cpu,
             idle,
-            cpus,
-            whole: cpus == domain.span,
+            cpus: domain.span,
+            whole: true,
             imbalance: 0,
             migration: Migration::Load,
             all_pinned: false,

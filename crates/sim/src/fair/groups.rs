@@ -46,7 +46,7 @@ impl Fair {
         }
         self.update_idle_cpu_scan(w, env, total.util);
         let busiest = match kept {
-            true => self.busiest_of(w, env, &local, |_, state| self.sums.stats(state)),
+            true => self.busiest_of(w, env, &local, |_, view| self.sums.stats(view)),
             false => self.busiest_of(w, env, &local, |at, _| &others[at - 1]),
         };
         self.others = others;
@@ -78,7 +78,7 @@ impl Fair {
         self.llcs[llc].nr_idle_scan = left * cpus / 1024;
     }
 
-    /// The busiest of the groups but the local one, by `stats` of their index and their state.
+    /// The busiest of the groups but the local one, by `stats` of their index and their view.
     fn busiest_of<'s>(
         &self,
         w: &World,
@@ -88,7 +88,7 @@ impl Fair {
     ) -> Option<GroupStats> {
         let mut busiest: Option<(usize, &GroupStats)> = None;
         for (at, group) in env.domain.groups.iter().enumerate().skip(1) {
-            let seen = stats(at, group.state);
+            let seen = stats(at, group.view);
             // There is nothing to pull from a group without tasks.
             if seen.running > 0
                 && helps(w, env, local, group, seen)
@@ -107,7 +107,7 @@ impl Fair {
         let mut total = Sums::default();
         for group in &env.domain.groups {
             match env.whole {
-                true => total.add(self.group_sums(w, group.state)),
+                true => total.add(self.group_sums(w, group.view)),
                 false => total.add(&self.sums_of_group(w, env, group)),
             }
         }
@@ -117,7 +117,7 @@ impl Fair {
     /// What the CPUs of a group come to, those that are no longer considered left out.
     pub(super) fn sums_of_group(&mut self, w: &World, env: &Env, group: &Group) -> Sums {
         if env.whole {
-            return *self.group_sums(w, group.state);
+            return *self.group_sums(w, group.view);
         }
         let mut sums = Sums::default();
         for &cpu in group.cpus.iter().filter(|&&c| env.cpus.contains(c as usize)) {
@@ -130,7 +130,7 @@ impl Fair {
     fn update_sg_lb_stats(&self, w: &World, env: &Env, at: usize, sums: &Sums) -> GroupStats {
         let group = &env.domain.groups[at];
         let considers = |c: Cpu| env.cpus.contains(c as usize);
-        let mut s = self.sums.empty(group.state).with(sums);
+        let mut s = self.sums.empty(group.view).with(sums);
         s.at = at;
         // A CPU about to go idle still runs the scheduler: it does not count as idle.
         let leaves = env.idle == CpuIdle::NewlyIdle && w.idle_cpu(env.cpu) && considers(env.cpu);

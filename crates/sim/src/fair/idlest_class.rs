@@ -48,7 +48,7 @@ impl Fair {
         task: TaskId,
     ) -> GroupStats {
         let group = &domain.groups[at];
-        let mut s = GroupStats { at, ..*self.sums.empty(group.state) };
+        let mut s = GroupStats { at, ..*self.sums.empty(group.view) };
         let mut fits = !domain.flags.contains(SdFlags::ASYM_CPUCAPACITY);
         for &cpu in group.cpus.iter().filter(|&&c| w.allowed(task, c)) {
             s.load += self.cpu_load_without(w, cpu, task);

@@ -42,17 +42,20 @@ struct Kept {
     /// What does not change of it.
     empty: GroupStats,
     imbalance_pct: u64,
+    state: usize,
     cpus: Box<[Cpu]>,
     /// Groups that tile it; none where its CPUs are summed.
     parts: Box<[u32]>,
 }
 
-/// The sums of all groups by their state.
+/// The sums of all groups, by [`Group::view`].
 #[derive(Debug)]
 pub(super) struct GroupSums {
     kept: Vec<Kept>,
     sums: Vec<Sums>,
     valid: Vec<bool>,
+    /// By group state.
+    imbalanced: Vec<bool>,
     /// By CPU: whether its groups are known to be out of date.
     touched: Vec<bool>,
     /// By CPU: the groups that hold it.
@@ -62,28 +65,30 @@ pub(super) struct GroupSums {
 impl GroupSums {
     /// Nothing summed yet.
     pub(super) fn new(topo: &Topology) -> GroupSums {
-        let mut kept = vec![None; topo.nr_group_states];
+        let mut kept = vec![None; topo.nr_views];
         let mut groups_of = vec![Vec::new(); topo.nr_cpus];
         for domain in topo.domains.iter().flatten() {
             for group in &domain.groups {
-                if kept[group.state].is_some() {
+                if kept[group.view].is_some() {
                     continue;
                 }
                 let empty = GroupStats::of(group);
-                kept[group.state] = Some(Kept {
+                kept[group.view] = Some(Kept {
                     stats: empty,
                     empty,
                     imbalance_pct: domain.imbalance_pct,
+                    state: group.state,
                     cpus: group.cpus.clone(),
                     parts: parts(topo, group),
                 });
-                group.cpus.iter().for_each(|&c| groups_of[c as usize].push(group.state as u32));
+                group.cpus.iter().for_each(|&c| groups_of[c as usize].push(group.view as u32));
             }
         }
         GroupSums {
             kept: kept.into_iter().flatten().collect(),
-            sums: vec![Sums::default(); topo.nr_group_states],
-            valid: vec![false; topo.nr_group_states],
+            sums: vec![Sums::default(); topo.nr_views],
+            valid: vec![false; topo.nr_views],
+            imbalanced: vec![false; topo.nr_group_states],
             touched: vec![false; topo.nr_cpus],
             groups_of,
         }
@@ -100,24 +105,25 @@ impl GroupSums {
 
     /// Affinities keep the group from balance, or no more (`sgc->imbalance`).
     pub(super) fn set_imbalanced(&mut self, state: usize, imbalanced: bool) {
-        if std::mem::replace(&mut self.kept[state].empty.imbalanced, imbalanced) != imbalanced {
-            self.valid[state] = false;
+        if std::mem::replace(&mut self.imbalanced[state], imbalanced) == imbalanced {
+            return;
+        }
+        for (kept, valid) in self.kept.iter_mut().zip(&mut self.valid) {
+            if kept.state == state {
+                kept.empty.imbalanced = imbalanced;
+                *valid = false;
+            }
         }
     }
 
-    /// Whether affinities keep the group from balance.
-    pub(super) fn imbalanced(&self, state: usize) -> bool {
-        self.kept[state].empty.imbalanced
-    }
-
-    /// An up-to-date group as an idle CPU of another group sees it.
-    pub(super) fn stats(&self, state: usize) -> &GroupStats {
-        &self.kept[state].stats
+    /// An up-to-date group as an idle CPU of another group sees it; of one without tasks just that.
+    pub(super) fn stats(&self, view: usize) -> &GroupStats {
+        &self.kept[view].stats
     }
 
     /// An up-to-date group without tasks, as it never changes.
-    pub(super) fn empty(&self, state: usize) -> &GroupStats {
-        &self.kept[state].empty
+    pub(super) fn empty(&self, view: usize) -> &GroupStats {
+        &self.kept[view].empty
     }
 }
 
@@ -128,7 +134,7 @@ fn parts(topo: &Topology, group: &Group) -> Box<[u32]> {
     let Some(child) = child else { return Box::default() };
     let tiles = child.groups.iter().map(|g| g.cpus.len()).sum::<usize>() == group.cpus.len();
     match tiles && child.groups.len() < group.cpus.len() {
-        true => child.groups.iter().map(|g| g.state as u32).collect(),
+        true => child.groups.iter().map(|g| g.view as u32).collect(),
         false => Box::default(),
     }
 }
@@ -136,37 +142,42 @@ fn parts(topo: &Topology, group: &Group) -> Box<[u32]> {
 impl Fair {
     /// What the CPUs of a group come to.
     #[inline]
-    pub(super) fn group_sums(&mut self, w: &World, state: usize) -> &Sums {
-        if !self.sums.valid[state] {
-            self.sum_up(w, state);
+    pub(super) fn group_sums(&mut self, w: &World, view: usize) -> &Sums {
+        if !self.sums.valid[view] {
+            self.sum_up(w, view);
         }
-        debug_assert_eq!(self.sums.sums[state], self.sum_cpus(w, state));
-        &self.sums.sums[state]
+        debug_assert_eq!(self.sums.sums[view], self.sum_cpus(w, view));
+        &self.sums.sums[view]
     }
 
-    fn sum_up(&mut self, w: &World, state: usize) {
+    fn sum_up(&mut self, w: &World, view: usize) {
         let mut sums = Sums::default();
-        let parts = self.sums.kept[state].parts.len();
+        let parts = self.sums.kept[view].parts.len();
         for part in 0..parts {
-            let part = self.sums.kept[state].parts[part] as usize;
+            let part = self.sums.kept[view].parts[part] as usize;
             sums.add(self.group_sums(w, part));
         }
         if parts == 0 {
-            sums = self.sum_cpus(w, state);
+            sums = self.sum_cpus(w, view);
             let GroupSums { kept, touched, .. } = &mut self.sums;
-            kept[state].cpus.iter().for_each(|&c| touched[c as usize] = false);
+            kept[view].cpus.iter().for_each(|&c| touched[c as usize] = false);
         }
-        let kept = &mut self.sums.kept[state];
-        self.sums.sums[state] = sums;
+        let kept = &mut self.sums.kept[view];
+        self.sums.sums[view] = sums;
+        self.sums.valid[view] = true;
+        if sums.running == 0 {
+            // Nothing can be pulled from it, whatever its class is.
+            kept.stats.running = 0;
+            return;
+        }
         kept.stats = kept.empty.with(&sums);
         kept.stats.smt_balance = self.rules.smt_balance && kept.empty.smt && sums.running > 1;
         kept.stats.settle_class(&self.rules, kept.imbalance_pct);
-        self.sums.valid[state] = true;
     }
 
-    fn sum_cpus(&self, w: &World, state: usize) -> Sums {
+    fn sum_cpus(&self, w: &World, view: usize) -> Sums {
         let mut sums = Sums::default();
-        for &cpu in &self.sums.kept[state].cpus {
+        for &cpu in &self.sums.kept[view].cpus {
             sums.add(&self.sums_of_cpu(w, cpu));
         }
         sums
