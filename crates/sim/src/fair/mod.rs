@@ -26,6 +26,10 @@ mod numa;
 mod queue;
 mod rules;
 mod source;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod util_est;
 mod wakeup;
 mod weight;

@@ -116,6 +116,9 @@ pub(super) struct Rules {
     /// Groups of SMT cores with several tasks are a class, spreading goes by cores, an idle core's CPU balances
     /// first (6.6).
     pub(super) smt_balance: bool,
+    /// A task is misfit only where it may use a bigger CPU, and counts neither as a failed attempt nor for the
+    /// interval (6.10).
+    pub(super) misfit_apart: bool,
     /// The release, for rules that only one place asks about.
     pub(super) version: Version,
 }
@@ -183,6 +186,7 @@ impl Rules {
             nohz_own_last: from(5, 12),
             busiest_prefers_sibling: from(6, 5),
             smt_balance: from(6, 6),
+            misfit_apart: from(6, 10),
             version: kernel.version,
         }
     }
