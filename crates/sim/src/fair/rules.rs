@@ -93,7 +93,7 @@ pub(super) struct Rules {
     pub(super) llc_evens_tasks: bool,
     /// Each failed attempt halves what a task counts against the imbalance (`shr_bound`, 5.10).
     pub(super) failures_shrink_tasks: bool,
-    /// SMT siblings share their cache, so no task is hot there (5.9).
+    /// SMT siblings share their cache, so no task is hot there (5.10).
     pub(super) smt_never_hot: bool,
     /// The interval of a busy CPU is a tick short of a multiple of the level below (5.10).
     pub(super) odd_busy_interval: bool,
@@ -176,7 +176,7 @@ impl Rules {
             numa_whole_imbalance: from(6, 0),
             llc_evens_tasks: from(5, 10),
             failures_shrink_tasks: from(5, 10),
-            smt_never_hot: from(5, 9),
+            smt_never_hot: from(5, 10),
             odd_busy_interval: from(5, 10),
             newidle_keeps_interval: from(5, 1),
             push_for_tasks_only: from(5, 13),
