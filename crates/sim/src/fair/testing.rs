@@ -58,7 +58,11 @@ pub(super) fn asleep(w: &mut World, fair: &mut Fair, cpu: Cpu) -> TaskId {
 /// A task that waits on `cpu`, of full load and not cache hot.
 pub(super) fn waiting(w: &mut World, fair: &mut Fair, cpu: Cpu) -> TaskId {
     let task = asleep(w, fair, cpu);
-    fair.entities[task.index()].avg.load_avg = fair.entities[task.index()].weight;
+    let entity = &mut fair.entities[task.index()];
+    entity.avg.load_avg = entity.weight;
+    if fair.rules.runnable_load {
+        entity.avg.runnable_avg = entity.weight;
+    }
     fair.enqueue(w, task, Enqueue::Moved);
     task
 }
