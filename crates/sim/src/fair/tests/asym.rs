@@ -2,7 +2,7 @@
 
 use crate::class::Class;
 use crate::fair::env::CpuIdle;
-use crate::fair::testing::{asleep, machine, running, scenario, world};
+use crate::fair::testing::{asleep, machine, running, scenario, waiting, world};
 use crate::fair::wakeup::WakeUp;
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
@@ -43,6 +43,22 @@ fn a_task_too_big_for_its_cpu_is_pulled_to_a_bigger_one() {
         assert_eq!(pulls(release, 0, 4, 410), [Request::Push { from: 0, to: 4 }], "{release}");
         assert_eq!(pulls(release, 0, 4, 409), [], "{release}");
         assert_eq!(pulls(release, 4, 0, 1024), [], "{release}");
+    }
+}
+
+/// `update_sd_pick_busiest`: a group whose misfit tasks the destination cannot help is left alone, though one of them
+/// waits.
+#[test]
+fn a_smaller_cpu_takes_no_misfit_task() {
+    for release in ["5.5", "6.1", "6.9"] {
+        let s =
+            scenario(&big_and_small("kunpeng920-1node", 8), release, &[("sched-cluster", true)]);
+        let (mut w, mut fair) = world(&s);
+        let tasks = [running(&mut w, &mut fair, 4), waiting(&mut w, &mut fair, 4)];
+        tasks.iter().for_each(|t| fair.entities[t.index()].avg.util_avg = 1000);
+        let moved = fair.load_balance(&mut w, 0, asym_level(&s, 0), CpuIdle::Idle, &mut true);
+        assert_eq!(moved, 0, "{release}");
+        assert_eq!(w.counters.lb_idle.nobusyg, 1, "{release}");
     }
 }
 
@@ -101,15 +117,19 @@ fn a_big_task_on_the_biggest_cpu_kicks_nobody() {
     }
 }
 
-/// Where `select_idle_sibling` sends a task of utilisation `util` with target 0, the CPUs `busy` being taken.
-fn woken(s: &Scenario, util: u64, busy: impl IntoIterator<Item = Cpu>) -> Cpu {
+/// Where `select_idle_sibling` sends a task of utilisation `util` with `target`, the CPUs `busy` being taken.
+fn woken_at(s: &Scenario, target: Cpu, util: u64, busy: impl IntoIterator<Item = Cpu>) -> Cpu {
     let (mut w, mut fair) = world(s);
-    let task = asleep(&mut w, &mut fair, 0);
+    let task = asleep(&mut w, &mut fair, target);
     fair.entities[task.index()].avg.util_avg = util;
     busy.into_iter().for_each(|c| w.cpus[c as usize].nr_running = 1);
     fair.llcs[0].nr_idle_scan = 8;
-    let wake = WakeUp { cpu: 0, prev: 0, sync: false, waker: None };
-    fair.select_idle_sibling(&mut w, task, wake, 0)
+    let wake = WakeUp { cpu: target, prev: target, sync: false, waker: None };
+    fair.select_idle_sibling(&mut w, task, wake, target)
+}
+
+fn woken(s: &Scenario, util: u64, busy: impl IntoIterator<Item = Cpu>) -> Cpu {
+    woken_at(s, 0, util, busy)
 }
 
 /// `asym_fits_cpu` and `select_idle_capacity` (6.1): the first idle CPU from the target on that the task fits, else
@@ -123,6 +143,8 @@ fn a_woken_task_goes_to_an_idle_cpu_that_it_fits() {
         assert_eq!(woken(&s, 600, [4]), 5, "{release}");
         assert_eq!(woken(&s, 600, 4..8), 3, "{release}");
         assert_eq!(woken(&s, 400, 0..8), 0, "{release}");
+        assert_eq!(woken_at(&s, 6, 600, [6]), 7, "{release}");
+        assert_eq!(woken_at(&s, 6, 600, [6, 7]), 4, "{release}");
     }
 }
 
