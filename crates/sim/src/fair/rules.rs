@@ -87,6 +87,8 @@ pub(super) struct Rules {
     pub(super) active_balance: bool,
     /// Fork and exec keep to the node while it has an idle CPU (5.5 to 5.10).
     pub(super) fork_stays_on_node: bool,
+    /// Of groups with as many idle CPUs, fork and exec take the less utilised (5.9), not the first.
+    pub(super) idlest_by_util: bool,
     /// NUMA domains tolerate an imbalance by its whole, not by the tasks that would move, at fork as well (6.0).
     pub(super) numa_whole_imbalance: bool,
     /// Within an LLC tasks are evened out by number even where a group is overloaded (5.10).
@@ -173,6 +175,7 @@ impl Rules {
             nohz_balance: has(MechanismId::NohzBalance),
             active_balance: has(MechanismId::ActiveBalance),
             fork_stays_on_node: !from(5, 11),
+            idlest_by_util: from(5, 9),
             numa_whole_imbalance: from(6, 0),
             llc_evens_tasks: from(5, 10),
             failures_shrink_tasks: from(5, 10),

@@ -37,7 +37,7 @@ fn forks_go_by_idle_cpus_from_5_5_on() {
     }
 }
 
-/// `update_pick_idlest` (5.7; 5.5 and 5.6 take the first group): of groups with as many idle CPUs the less utilised.
+/// `update_pick_idlest` (5.9): of groups with as many idle CPUs the less utilised; before, the first.
 #[test]
 fn of_groups_with_as_many_idle_cpus_the_less_used_is_taken() {
     let used = |a: u64, b: u64| {
@@ -46,8 +46,8 @@ fn of_groups_with_as_many_idle_cpus_the_less_used_is_taken() {
             averages(fair, 8, 100, b, 100);
         }
     };
-    for release in ["5.7", "6.1", "6.12"] {
-        assert_eq!(cluster(release, &[4, 8], used(600, 500)), 2, "{release}");
+    for (release, second) in [("5.5", 1), ("5.8", 1), ("5.9", 2), ("6.1", 2), ("6.12", 2)] {
+        assert_eq!(cluster(release, &[4, 8], used(600, 500)), second, "{release}");
         assert_eq!(cluster(release, &[4, 8], used(500, 600)), 1, "{release}");
     }
 }
