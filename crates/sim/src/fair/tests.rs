@@ -9,4 +9,6 @@ mod newidle;
 mod nohz;
 mod packing;
 mod pinned;
+mod search;
 mod smt;
+mod tracking;
