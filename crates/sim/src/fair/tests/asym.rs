@@ -2,7 +2,7 @@
 
 use crate::class::Class;
 use crate::fair::env::CpuIdle;
-use crate::fair::testing::{asleep, machine, running, scenario, waiting, world};
+use crate::fair::testing::{asleep, averages, machine, running, scenario, waiting, world};
 use crate::fair::wakeup::WakeUp;
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
@@ -59,6 +59,23 @@ fn a_smaller_cpu_takes_no_misfit_task() {
         let moved = fair.load_balance(&mut w, 0, asym_level(&s, 0), CpuIdle::Idle, &mut true);
         assert_eq!(moved, 0, "{release}");
         assert_eq!(w.counters.lb_idle.nobusyg, 1, "{release}");
+    }
+}
+
+/// `update_sd_pick_busiest`: nor does a group help that has nothing to spare (`group_has_spare`).
+#[test]
+fn a_full_group_takes_no_misfit_task() {
+    for release in ["5.5", "6.1", "6.12"] {
+        let s =
+            scenario(&big_and_small("kunpeng920-1node", 8), release, &[("sched-cluster", true)]);
+        let (mut w, mut fair) = world(&s);
+        for cpu in [0, 4, 5, 6, 7] {
+            let task = running(&mut w, &mut fair, cpu);
+            fair.entities[task.index()].avg.util_avg = 500;
+            averages(&mut fair, cpu, 1024, 1024, 1024);
+        }
+        fair.load_balance(&mut w, 4, asym_level(&s, 4), CpuIdle::Busy, &mut true);
+        assert_eq!((w.requests, w.counters.lb_not_idle.nobusyg), (vec![], 1), "{release}");
     }
 }
 

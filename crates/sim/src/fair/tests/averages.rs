@@ -11,7 +11,7 @@ fn after_two_seconds(release: &str, check: impl Fn(&World, &Fair, [TaskId; 3])) 
     let runs = running(&mut w, &mut fair, 0);
     let waits = waiting(&mut w, &mut fair, 0);
     let nice = waiting(&mut w, &mut fair, 0);
-    fair.reweight_task(&mut w, nice, 5);
+    fair.reweight_task(&w, nice, 5);
     let tasks = [runs, waits, nice];
     for _ in 0..2_000 {
         w.advance(w.now_ns + 1_000_000);

@@ -50,9 +50,9 @@ fn a_light_task_has_a_base_slice_from_5_13_on() {
         let s = two_cpus(release);
         let (mut w, mut fair) = world(&s);
         let light = running(&mut w, &mut fair, 0);
-        fair.reweight_task(&mut w, light, 19);
+        fair.reweight_task(&w, light, 19);
         let heavy = waiting(&mut w, &mut fair, 0);
-        fair.reweight_task(&mut w, heavy, -20);
+        fair.reweight_task(&w, heavy, -20);
         w.advance(w.now_ns + 1_400_000);
         assert_eq!(fair.task_tick(&w, 0), used_up, "{release}");
         w.advance(w.now_ns + 200_000);
