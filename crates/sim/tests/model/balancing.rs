@@ -271,8 +271,7 @@ fn big_and_small() -> Machine {
     machine
 }
 
-/// `group_misfit_task` (5.5): endless tasks that start on the small CPUs end up on the big ones, and nothing brings them
-/// back.
+/// `group_misfit_task` (5.5): endless tasks that start on the small CPUs end up on the big ones.
 #[test]
 fn big_tasks_leave_small_cpus() {
     let machine = big_and_small();

@@ -79,6 +79,22 @@ fn a_full_group_takes_no_misfit_task() {
     }
 }
 
+/// `update_sd_pick_busiest`: tasks that are not too many for the bigger CPUs of their group are left there.
+#[test]
+fn a_smaller_cpu_leaves_tasks_to_bigger_ones() {
+    for release in ["5.5", "6.1", "6.12"] {
+        let s =
+            scenario(&big_and_small("kunpeng920-1node", 8), release, &[("sched-cluster", true)]);
+        let (mut w, mut fair) = world(&s);
+        for cpu in [4, 5, 6] {
+            running(&mut w, &mut fair, cpu);
+        }
+        waiting(&mut w, &mut fair, 4);
+        let moved = fair.load_balance(&mut w, 0, asym_level(&s, 0), CpuIdle::Idle, &mut true);
+        assert_eq!((moved, w.counters.lb_idle.nobusyg), (0, 1), "{release}");
+    }
+}
+
 /// `load_balance` (6.10): a misfit task counts neither as a failed attempt nor for the interval.
 #[test]
 fn misfit_tasks_leave_failures_alone_from_6_10_on() {
