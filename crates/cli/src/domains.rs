@@ -76,15 +76,10 @@ fn question(args: &DomainsArgs) -> Result<Question, Failure> {
     Ok(Question { machine, kernel, went_offline })
 }
 
-/// The kernel of `release` on `machine`, with the mechanisms off that its configuration lacks: Debian builds arm64
-/// without SCHED_CLUSTER before 7.0, and only AMD's Zen (and Hygon's copy) raises the reclaim distance.
+/// The kernel of `release` on `machine`, with the mechanism off that its configuration lacks: Debian builds arm64
+/// without SCHED_CLUSTER before 7.0.
 fn recorded_kernel(release: &str, machine: &Machine) -> Result<Kernel, Failure> {
-    let mut kernel = Kernel::new(release.parse()?);
-    if let Some(vendor) = &machine.vendor
-        && !["AuthenticAMD", "HygonGenuine"].contains(&vendor.as_str())
-    {
-        kernel = kernel.with(MechanismId::ZenReclaimDistance, false);
-    }
+    let kernel = Kernel::new(release.parse()?);
     let debian = release.contains("deb");
     let lacks_cluster =
         debian && machine.arch == Arch::Arm64 && kernel.version < Version::new(7, 0);

@@ -15,14 +15,24 @@ const NO_BALANCE_WAKE_SINCE: Version = Version::new(5, 7);
 /// First release that weighs the span instead of the level's mask, which may hold a CPU that goes offline.
 const SPAN_WEIGHT_SINCE: Version = Version::new(7, 1);
 
+/// Makers whose processors get the reclaim distance of AMD's Zen (`init_amd_zn`, `init_hygon`).
+const ZEN_VENDORS: [&str; 2] = ["AuthenticAMD", "HygonGenuine"];
+
 /// Distance above which a NUMA level neither balances fork and exec nor pulls wake-ups
 /// (`RECLAIM_DISTANCE`, from 5.4 on the initial value of `node_reclaim_distance`).
-fn reclaim_distance(arch: Arch, kernel: &Kernel) -> u32 {
-    match arch {
+fn reclaim_distance(machine: &Machine, kernel: &Kernel) -> u32 {
+    match machine.arch {
         Arch::Powerpc => 10,
-        Arch::X86 if kernel.has(MechanismId::ZenReclaimDistance) => 32,
+        Arch::X86 if raises_reclaim_distance(machine, kernel) => 32,
         Arch::Arm64 | Arch::X86 | Arch::Other => 30,
     }
+}
+
+/// Switched explicitly, else by release on processors that are Zen or of an unknown maker.
+fn raises_reclaim_distance(machine: &Machine, kernel: &Kernel) -> bool {
+    let mechanism = MechanismId::ZenReclaimDistance;
+    let zen = machine.vendor.as_deref().is_none_or(|v| ZEN_VENDORS.contains(&v));
+    kernel.switched(mechanism).unwrap_or(zen && kernel.has(mechanism))
 }
 
 /// A domain before groups and degeneration.
@@ -100,7 +110,7 @@ fn init(level: &Level, kernel: &Kernel, machine: &Machine, cpu: usize) -> RawDom
         domain.cache_nice_tries = 2;
         domain.busy_idx = 3;
         domain.idle_idx = 2;
-        if distance > reclaim_distance(machine.arch, kernel) {
+        if distance > reclaim_distance(machine, kernel) {
             domain.flags -= SdFlags::BALANCE_EXEC | SdFlags::BALANCE_FORK | SdFlags::WAKE_AFFINE;
         }
     } else {

@@ -46,7 +46,12 @@ impl Kernel {
 
     /// Whether `mechanism` is on: switched explicitly, else by version.
     pub fn has(&self, mechanism: MechanismId) -> bool {
-        self.switched.get(&mechanism).copied().unwrap_or(mechanism.row().default.at(self.version))
+        self.switched(mechanism).unwrap_or(mechanism.row().default.at(self.version))
+    }
+
+    /// What `mechanism` was switched to explicitly; `None` where it is as its version has it.
+    pub fn switched(&self, mechanism: MechanismId) -> Option<bool> {
+        self.switched.get(&mechanism).copied()
     }
 }
 

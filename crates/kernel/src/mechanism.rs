@@ -171,7 +171,7 @@ pub const MECHANISMS: &[Mechanism] = &[
         default: Default::Since(Version::new(5, 4)),
         study: None,
         what: "x86: node_reclaim_distance is 32 instead of 30, as the kernel sets it on AMD Zen and \
-               Hygon; switch it off for other makers' machines (matters at distances 31 and 32 only)",
+               Hygon, and as is assumed where the maker is unknown (matters at distances 31 and 32 only)",
     },
     Mechanism {
         id: MechanismId::Eevdf,

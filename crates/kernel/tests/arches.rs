@@ -106,10 +106,30 @@ fn far_nodes_of_x86() {
     };
     assert!(!forks(Kernel::new(Version::new(5, 3))));
     assert!(forks(Kernel::new(Version::new(5, 4))));
-    let intel = Kernel::new(Version::new(5, 4)).with(MechanismId::ZenReclaimDistance, false);
-    assert!(!forks(intel));
+    let off = Kernel::new(Version::new(5, 4)).with(MechanismId::ZenReclaimDistance, false);
+    assert!(!forks(off));
     let arm = built(&of(Arch::Arm64, &two_nodes()), "6.12");
     assert!(!domain(&arm, "NUMA").flags.contains(SdFlags::BALANCE_FORK));
+}
+
+/// `node_reclaim_distance` is raised by `init_amd_zn` and `init_hygon` (5.4), on no other maker's processors.
+#[test]
+fn the_maker_decides_about_far_nodes_of_x86() {
+    let raised = |vendor: Option<&str>, kernel: &Kernel| {
+        let machine = Machine { vendor: vendor.map(String::from), ..of(Arch::X86, &two_nodes()) };
+        let domains = build(&machine, kernel).unwrap();
+        domain(&domains, "NUMA").flags.contains(SdFlags::BALANCE_FORK)
+    };
+    let kernel = Kernel::new(Version::new(6, 12));
+    for (vendor, expected) in
+        [(Some("AuthenticAMD"), true), (Some("HygonGenuine"), true), (Some("GenuineIntel"), false)]
+    {
+        assert_eq!(raised(vendor, &kernel), expected, "{vendor:?}");
+    }
+    assert!(raised(None, &kernel));
+    // Whoever switches it means it.
+    let on = kernel.with(MechanismId::ZenReclaimDistance, true);
+    assert!(raised(Some("GenuineIntel"), &on));
 }
 
 #[test]

@@ -163,6 +163,43 @@ mod tests {
         assert!((seen / 100).abs_diff(256) < 12, "{}", seen / 100);
     }
 
+    /// Since 5.7 (`__update_load_avg_se`, `__update_load_avg_cfs_rq`): after n periods from nothing an average is
+    /// `1 - y^n` of its limit, `y^32` being a half: weight for load, tasks x 1024 for runnable time.
+    #[test]
+    fn averages_close_half_of_the_gap_in_32_periods() {
+        for (weight, tasks) in [(1024, 1), (335, 1), (88_761, 3)] {
+            let mut p = Pelt { last_update_ns: PERIOD_NS, ..Pelt::default() };
+            for halves in 1..=5 {
+                for _ in 0..HALF_LIFE_PERIODS {
+                    let now = p.last_update_ns + PERIOD_NS;
+                    p.update_sum(now, 1, tasks << 10, true);
+                }
+                p.update_avg(weight, 1);
+                let near = |found: u64, limit: u64| {
+                    let expected = limit - (limit >> halves);
+                    // Table and sums lose up to 3 of 1024, and a unit is what an average rounds away.
+                    found.abs_diff(expected) <= 1 + limit * 3 / 1024
+                };
+                assert!(near(p.load_avg, weight), "{weight}, {halves}: {p:?}");
+                assert!(near(p.runnable_avg, tasks * 1024), "{tasks}, {halves}: {p:?}");
+                assert!(near(p.util_avg, 1024), "{halves}: {p:?}");
+            }
+        }
+    }
+
+    /// What waits has runnable time and load without utilisation; what has no load has nothing.
+    #[test]
+    fn waiting_counts_as_load_and_not_as_use() {
+        let mut p = Pelt { last_update_ns: PERIOD_NS, ..Pelt::default() };
+        p.update_sum(33 * PERIOD_NS, 1, 1 << 10, false);
+        p.update_avg(1024, 1);
+        assert_eq!((p.load_avg, p.util_avg), (p.runnable_avg, 0));
+        assert!(p.load_avg.abs_diff(512) <= 3, "{p:?}");
+        let mut idle = Pelt { last_update_ns: PERIOD_NS, ..Pelt::default() };
+        idle.update_sum(33 * PERIOD_NS, 0, 1 << 10, true);
+        assert_eq!((idle.load_sum, idle.runnable_sum, idle.util_sum), (0, 0, 0));
+    }
+
     /// One long step equals many short ones, but for the rounding of each decay.
     #[test]
     fn steps_can_be_joined() {

@@ -3,10 +3,12 @@
 //! It matters because placement looks at what earlier tasks left behind: a CPU whose load average has not
 //! decayed to zero loses against one whose has. Rates and bursts are assumed; an experiment file can change them.
 
-use crate::WorkloadError;
 use crate::program::{Op, Spawn, Spread, Work, Workload};
+use crate::{WorkloadError, check};
 use machine::CpuSet;
 use serde::{Deserialize, Serialize};
+
+const NAME: &str = "background";
 
 /// How busy the background is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,7 +36,7 @@ pub fn add(
     online: CpuSet,
     cycles_per_us: f64,
 ) -> Result<(), WorkloadError> {
-    check(background)?;
+    check_params(background)?;
     let ops = |burst_us: f64, period_ms: f64| {
         vec![
             Op::Compute(Work {
@@ -64,20 +66,14 @@ pub fn add(
     Ok(())
 }
 
-fn check(b: &Background) -> Result<(), WorkloadError> {
-    let fields = [
-        ("kthread_period_ms", b.kthread_period_ms, 0.0),
-        ("kthread_burst_us", b.kthread_burst_us, 1e-3),
-        ("daemon_period_ms", b.daemon_period_ms, 1e-3),
-        ("daemon_burst_us", b.daemon_burst_us, 1e-3),
+fn check_params(b: &Background) -> Result<(), WorkloadError> {
+    let expected = "a positive number, at most 1e6";
+    let kthreads = b.kthread_period_ms;
+    check::within(NAME, "kthread_period_ms", kthreads, 0.0..=1e6, "0 to 1e6")?;
+    let rest = [
+        ("kthread_burst_us", b.kthread_burst_us),
+        ("daemon_period_ms", b.daemon_period_ms),
+        ("daemon_burst_us", b.daemon_burst_us),
     ];
-    match fields.into_iter().find(|(_, v, low)| !(*v >= *low && *v <= 1e6)) {
-        None => Ok(()),
-        Some((field, found, _)) => Err(WorkloadError {
-            program: "background",
-            field,
-            found: found.to_string(),
-            expected: "a positive number, at most 1e6",
-        }),
-    }
+    rest.into_iter().try_for_each(|(field, v)| check::within(NAME, field, v, 1e-3..=1e6, expected))
 }

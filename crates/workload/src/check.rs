@@ -27,6 +27,16 @@ pub(crate) fn seconds(
     within(program, field, found, 1e-6..=3600.0, "more than 0, at most 3600")
 }
 
+/// A measured time and the warm-up before it.
+pub(crate) fn window(
+    program: &'static str,
+    warmup_s: f64,
+    measured_s: f64,
+) -> Result<(), WorkloadError> {
+    within(program, "warmup_s", warmup_s, 0.0..=3600.0, "0 to 3600")?;
+    seconds(program, "seconds", measured_s)
+}
+
 /// Work in us.
 pub(crate) fn work_us(
     program: &'static str,

@@ -6,11 +6,13 @@
 //! that they write.
 
 use crate::program::{Metric, Op, Program, Reading, Spread, Work, Workload};
-use crate::{WorkloadError, launch};
+use crate::{WorkloadError, check, launch};
 use machine::CpuSet;
 use machine::constants::{Constants, MissingConstant};
 use serde::{Deserialize, Serialize};
 use stats::Better;
+
+const NAME: &str = "ebizzy";
 
 /// Command-line options, and what is around the program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,32 +57,18 @@ pub const RECORDS_PER_S: &str = "records_per_s";
 
 /// Builds the workload.
 pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> {
-    let refuse = |field, found: String, expected| {
-        Err(WorkloadError { program: "ebizzy", field, found, expected })
-    };
-    if params.threads == 0 || params.threads > 1024 {
-        return refuse("threads", params.threads.to_string(), "1 to 1024");
-    }
-    if !(params.seconds > 0.0 && params.seconds <= 3600.0) {
-        return refuse("seconds", params.seconds.to_string(), "more than 0, at most 3600");
-    }
-    if params.chunk_bytes < 8 {
-        return refuse(
-            "chunk_bytes",
-            params.chunk_bytes.to_string(),
-            "at least one record of 8 bytes",
-        );
-    }
-    if params.chunks == 0 {
-        return refuse("chunks", "0".to_string(), "at least 1");
-    }
+    check::within(NAME, "threads", params.threads, 1..=1024, "1 to 1024")?;
+    check::seconds(NAME, "seconds", params.seconds)?;
+    let bytes = params.chunk_bytes;
+    check::within(NAME, "chunk_bytes", bytes, 8..=u32::MAX, "at least one record of 8 bytes")?;
+    check::within(NAME, "chunks", params.chunks, 1..=u32::MAX, "at least 1")?;
     let mut w = Workload::default();
     let go = w.flag();
     let records = w.counter();
     let (start, end) = (w.mark(), w.mark());
     let copy_cycles = f64::from(params.chunk_bytes) / costs.copy_bytes_per_cycle;
     let thread = w.program(
-        "ebizzy",
+        NAME,
         vec![
             Op::SpinUntilSet(go),
             Op::WorkWhileSet {
@@ -106,7 +94,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         Op::WaitChildren,
         Op::Stop,
     ]);
-    launch::from_shell(&mut w, Program { name: "ebizzy".to_string(), ops: main }, params.cpus);
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);
     w.metrics.push(Metric {
         name: RECORDS_PER_S.to_string(),
         unit: "records/s".to_string(),

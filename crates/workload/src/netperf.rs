@@ -47,8 +47,7 @@ pub const TRANSACTIONS_PER_S: &str = "transactions_per_s";
 /// Builds the workload.
 pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> {
     check::within(NAME, "pairs", params.pairs, 1..=4096, "1 to 4096")?;
-    check::within(NAME, "warmup_s", params.warmup_s, 0.0..=3600.0, "0 to 3600")?;
-    check::seconds(NAME, "seconds", params.seconds)?;
+    check::window(NAME, params.warmup_s, params.seconds)?;
     let mut w = Workload::default();
     let window = Window::new(&mut w);
     let round = w.histogram(Some(window.open));

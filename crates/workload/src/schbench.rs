@@ -59,8 +59,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     check::within(NAME, "workers", params.workers, 1..=4096, "1 to 4096")?;
     check::within(NAME, "sleep_us", params.sleep_us, 0.0..=1e6, "0 to 1e6")?;
     check::within(NAME, "work_us", params.work_us, 1e-3..=1e7, "1e-3 to 1e7")?;
-    check::within(NAME, "warmup_s", params.warmup_s, 0.0..=3600.0, "0 to 3600")?;
-    check::seconds(NAME, "seconds", params.seconds)?;
+    check::window(NAME, params.warmup_s, params.seconds)?;
     let mut w = Workload::default();
     let window = Window::new(&mut w);
     let wakeup = w.histogram(Some(window.open));

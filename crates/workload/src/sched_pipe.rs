@@ -4,11 +4,13 @@
 //! times each; the parent waits for the child. Time runs from before the fork to after the wait.
 
 use crate::program::{Metric, Op, Program, Reading, Work, Workload};
-use crate::{WorkloadError, launch};
+use crate::{WorkloadError, check, launch};
 use machine::CpuSet;
 use machine::constants::{Constants, MissingConstant};
 use serde::{Deserialize, Serialize};
 use stats::Better;
+
+const NAME: &str = "sched-pipe";
 
 /// Command-line options, and what is around the program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,22 +43,15 @@ pub const SECONDS: &str = "seconds";
 
 /// Builds the workload.
 pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> {
-    let refuse = |field, found: u32, expected| {
-        Err(WorkloadError { program: "sched-pipe", field, found: found.to_string(), expected })
-    };
-    if params.loops == 0 {
-        return refuse("loops", 0, "at least 1");
-    }
-    if params.loops_run == 0 || params.loops_run > params.loops {
-        return refuse("loops_run", params.loops_run, "1 to `loops`");
-    }
+    check::within(NAME, "loops", params.loops, 1..=u32::MAX, "at least 1")?;
+    check::within(NAME, "loops_run", params.loops_run, 1..=params.loops, "1 to `loops`")?;
     let mut w = Workload::default();
     let (to_child, to_parent) = (w.pipe(), w.pipe());
     let (start, end) = (w.mark(), w.mark());
     let user = Op::Compute(Work::fixed(costs.user_cycles));
     let times = params.loops_run;
     let child = w.program(
-        "sched-pipe",
+        NAME,
         vec![user, Op::Receive(to_child), Op::Send(to_parent), Op::Loop { to: 0, times }],
     );
     let parent = vec![
@@ -70,11 +65,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         Op::Mark(end),
         Op::Stop,
     ];
-    launch::from_shell(
-        &mut w,
-        Program { name: "sched-pipe".to_string(), ops: parent },
-        params.cpus,
-    );
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: parent }, params.cpus);
     w.metrics.push(Metric {
         name: SECONDS.to_string(),
         unit: "s".to_string(),

@@ -9,6 +9,7 @@ use super::env::Env;
 use crate::topology::{Cpu, Group};
 use crate::world::{TaskId, World};
 use kernel::SdFlags;
+use machine::CpuSet;
 
 /// `sched_asym_prefer`: the lower CPU number (`arch_asym_cpu_priority`).
 pub(super) fn prefers(a: Cpu, b: Cpu) -> bool {
@@ -39,18 +40,32 @@ fn fits_capacity(util: u64, capacity: u64) -> bool {
 }
 
 impl Fair {
-    /// `task_fits_cpu`.
+    /// `task_fits_cpu`, by the estimated utilisation.
     pub(super) fn task_fits_cpu(&self, w: &World, task: TaskId, cpu: Cpu) -> bool {
-        fits_capacity(self.task_util(task), w.topo.capacity[cpu as usize])
+        fits_capacity(self.task_util_est(task), w.topo.capacity[cpu as usize])
     }
 
     /// `rq->misfit_task_load` (`update_misfit_status`): the load of a running task that is too big for its CPU and may
-    /// run on another; 0 without one.
+    /// run on another, from 6.10 on a bigger one; 0 without one.
     pub(super) fn misfit_task_load(&self, w: &World, cpu: Cpu) -> u64 {
         let Some(curr) = self.queues[cpu as usize].curr else { return 0 };
-        let bound = w.tasks[curr.index()].allowed.len() == 1;
+        let allowed = w.tasks[curr.index()].allowed & w.topo.online_set;
+        let bound = match self.rules.misfit_apart {
+            true => !any_bigger(w, allowed, cpu),
+            false => allowed.len() == 1,
+        };
         if bound || self.task_fits_cpu(w, curr, cpu) { 0 } else { self.task_load(curr).max(1) }
     }
+
+    /// `check_misfit_status`: whether a task is too big for `cpu` while there are bigger ones.
+    pub(super) fn misfit_wants_help(&self, w: &World, cpu: Cpu) -> bool {
+        any_bigger(w, w.topo.online_set, cpu) && self.misfit_task_load(w, cpu) > 0
+    }
+}
+
+/// Whether one of `cpus` has more capacity than `cpu`.
+fn any_bigger(w: &World, cpus: CpuSet, cpu: Cpu) -> bool {
+    cpus.iter().any(|c| w.topo.capacity[c] > w.topo.capacity[cpu as usize])
 }
 
 #[cfg(test)]

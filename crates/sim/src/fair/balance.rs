@@ -208,9 +208,8 @@ impl Fair {
     /// Nothing could move though there was something to move: the running task is pushed where that may help.
     fn load_balance_failed(&mut self, w: &mut World, env: &Env, src: Cpu) {
         env.idle.counters(&mut w.counters).failed += 1;
-        let state = &mut self.queues[env.cpu as usize].domains[env.level];
-        if env.idle != CpuIdle::NewlyIdle && env.migration != Migration::Misfit {
-            state.nr_balance_failed += 1;
+        if env.idle != CpuIdle::NewlyIdle && !self.is_apart(env) {
+            self.queues[env.cpu as usize].domains[env.level].nr_balance_failed += 1;
         }
         let forced = self.must_push(env, src);
         if !forced && !self.may_push(env) {
@@ -248,6 +247,11 @@ impl Fair {
         self.rules.active_balance && (packs || env.migration == Migration::Misfit)
     }
 
+    /// A misfit task is no sign of how busy the machine is (6.10).
+    fn is_apart(&self, env: &Env) -> bool {
+        self.rules.misfit_apart && env.migration == Migration::Misfit
+    }
+
     /// `need_active_balance` after failures (`imbalanced_active_balance` from 5.13 on).
     fn may_push(&self, env: &Env) -> bool {
         let failed = self.queues[env.cpu as usize].domains[env.level].nr_balance_failed;
@@ -259,7 +263,7 @@ impl Fair {
     /// Doubles the interval up to the domain's longest, or longer where all tasks are pinned.
     fn lengthen_interval(&mut self, env: &Env) {
         let keeps = env.idle == CpuIdle::NewlyIdle && self.rules.newidle_keeps_interval;
-        if keeps || env.migration == Migration::Misfit {
+        if keeps || self.is_apart(env) {
             return;
         }
         let state = &mut self.queues[env.cpu as usize].domains[env.level];

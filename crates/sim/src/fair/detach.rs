@@ -97,8 +97,8 @@ impl Fair {
     /// Whether a task is within the imbalance, which shrinks by it.
     fn takes(&self, w: &World, env: &mut Env, src: Cpu, task: TaskId) -> bool {
         let counts = match env.migration {
-            Migration::Load => self.task_load(task),
-            Migration::Util => self.task_util(task),
+            Migration::Load => self.task_load(task).max(1),
+            Migration::Util => self.task_util_est(task),
             Migration::Task => 1,
             Migration::Misfit if self.task_fits_cpu(w, task, src) => return false,
             Migration::Misfit => env.imbalance.unsigned_abs(),
@@ -116,7 +116,7 @@ impl Fair {
         if bounded as i64 > env.imbalance {
             return false;
         }
-        env.imbalance -= counts.max(1) as i64;
+        env.imbalance -= counts as i64;
         true
     }
 

@@ -5,7 +5,8 @@ use super::rules::ScanLimit;
 use super::wakeup::WakeUp;
 use crate::topology::{Cpu, SimDomain};
 use crate::world::{TaskId, World};
-use kernel::SdFlags;
+use kernel::{SdFlags, Version};
+use machine::CpuSet;
 
 /// Divisor of the average idle time that a scan may use (`select_idle_cpu` up to 5.13).
 const SCAN_FUZZ: u64 = 512;
@@ -62,8 +63,8 @@ impl Fair {
             }
             fallback = fallback.or(Some(recent));
         }
-        if self.asym_capacity && w.topo.has_llc_domain[target as usize] {
-            return self.select_idle_capacity(w, task, wake.cpu, target).unwrap_or(target);
+        if let Some(span) = self.asym_span(w, target) {
+            return self.select_idle_capacity(w, task, wake.cpu, target, span).unwrap_or(target);
         }
         if !w.topo.has_llc_domain[target as usize] {
             return target;
@@ -322,6 +323,19 @@ impl Fair {
         found
     }
 
+    /// CPUs of `sd_asym_cpucapacity`: of the lowest domain that sees all capacities (5.14), before that different ones.
+    fn asym_span(&self, w: &World, target: Cpu) -> Option<CpuSet> {
+        if !self.asym_capacity {
+            return None;
+        }
+        let sees = match self.rules.version >= Version::new(5, 14) {
+            true => SdFlags::ASYM_CPUCAPACITY_FULL,
+            false => SdFlags::ASYM_CPUCAPACITY,
+        };
+        let chain = &w.topo.domains[target as usize];
+        chain.iter().find(|d| d.flags.contains(sees)).map(|d| d.span)
+    }
+
     /// `select_idle_capacity`: the first idle CPU on which the task fits, else the idle one with most capacity.
     fn select_idle_capacity(
         &mut self,
@@ -329,11 +343,11 @@ impl Fair {
         task: TaskId,
         here: Cpu,
         target: Cpu,
+        span: CpuSet,
     ) -> Option<Cpu> {
         let topo = w.topo;
-        let span = topo.domains[target as usize].last()?;
         let (mut looked, mut best) = (0, None);
-        let all = || span.span.iter().map(|c| c as Cpu).filter(|&c| w.allowed(task, c));
+        let all = || span.iter().map(|c| c as Cpu).filter(|&c| w.allowed(task, c));
         for cpu in all().filter(|&c| c >= target).chain(all().filter(|&c| c < target)) {
             looked += 1;
             if !w.idle_cpu(cpu) {
@@ -352,10 +366,9 @@ impl Fair {
         best.map(|(_, cpu)| cpu)
     }
 
-    /// `fits_capacity`: on CPUs that differ, whether a fifth of the capacity is left (`asym_fits_cpu`).
+    /// `asym_fits_cpu`: on CPUs that differ, whether a fifth of the capacity is left.
     fn fits(&self, w: &World, task: TaskId, cpu: Cpu) -> bool {
-        !self.asym_capacity
-            || self.task_util_est(task) * 1280 < w.topo.capacity[cpu as usize] * 1024
+        !self.asym_capacity || self.task_fits_cpu(w, task, cpu)
     }
 
     /// Where a search of the LLC begins: at the target, later behind it.

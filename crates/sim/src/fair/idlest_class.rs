@@ -27,7 +27,7 @@ impl Fair {
             let seen = self.update_sg_wakeup_stats(w, domain, at, task);
             if at == 0 {
                 local = Some(seen);
-            } else if idlest.as_ref().is_none_or(|best| is_idler(domain, &seen, best)) {
+            } else if idlest.as_ref().is_none_or(|best| self.is_idler(domain, &seen, best)) {
                 idlest = Some(seen);
             }
         }
@@ -102,22 +102,23 @@ impl Fair {
             }
         }
     }
-}
 
-/// `update_pick_idlest`: whether a group is idler than the idlest before it.
-fn is_idler(domain: &SimDomain, seen: &GroupStats, before: &GroupStats) -> bool {
-    if seen.class != before.class {
-        return seen.class < before.class;
-    }
-    match seen.class {
-        GroupType::Overloaded | GroupType::FullyBusy => seen.avg_load < before.avg_load,
-        GroupType::Imbalanced | GroupType::AsymPacking | GroupType::SmtBalance => false,
-        GroupType::MisfitTask => {
-            max_capacity(&domain.groups, seen) > max_capacity(&domain.groups, before)
+    /// `update_pick_idlest`: whether a group is idler than the idlest before it.
+    fn is_idler(&self, domain: &SimDomain, seen: &GroupStats, before: &GroupStats) -> bool {
+        if seen.class != before.class {
+            return seen.class < before.class;
         }
-        GroupType::HasSpare => {
-            seen.idle_cpus > before.idle_cpus
-                || (seen.idle_cpus == before.idle_cpus && seen.util < before.util)
+        match seen.class {
+            GroupType::Overloaded | GroupType::FullyBusy => seen.avg_load < before.avg_load,
+            GroupType::Imbalanced | GroupType::AsymPacking | GroupType::SmtBalance => false,
+            GroupType::MisfitTask => {
+                max_capacity(&domain.groups, seen) > max_capacity(&domain.groups, before)
+            }
+            GroupType::HasSpare => {
+                let less_used = self.rules.idlest_by_util && seen.util < before.util;
+                seen.idle_cpus > before.idle_cpus
+                    || (seen.idle_cpus == before.idle_cpus && less_used)
+            }
         }
     }
 }

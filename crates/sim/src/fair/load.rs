@@ -205,11 +205,6 @@ impl Fair {
         self.entities[task.index()].avg.load_avg
     }
 
-    /// `task_util`.
-    pub(super) fn task_util(&self, task: TaskId) -> u64 {
-        self.entities[task.index()].avg.util_avg
-    }
-
     /// `cpu_util`: utilisation or its estimate, at most the CPU's capacity.
     pub(super) fn cpu_util(&self, w: &World, cpu: Cpu) -> u64 {
         let rq = &self.queues[cpu as usize];

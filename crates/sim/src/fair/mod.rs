@@ -27,6 +27,10 @@ mod queue;
 mod rules;
 mod source;
 mod sums;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod util_est;
 mod wakeup;
 mod weight;

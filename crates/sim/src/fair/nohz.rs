@@ -93,7 +93,7 @@ impl Fair {
             && chain.iter().any(|d| d.flags.contains(SdFlags::ASYM_CPUCAPACITY))
         {
             // Such machines want capacity for each task, not an even use of caches.
-            return self.misfit_task_load(w, cpu) > 0;
+            return self.misfit_wants_help(w, cpu);
         }
         let busy = self.llcs[w.topo.llc_of[cpu as usize] as usize].nr_busy_cpus;
         w.topo.has_llc_domain[cpu as usize] && busy > 1

@@ -87,13 +87,15 @@ pub(super) struct Rules {
     pub(super) active_balance: bool,
     /// Fork and exec keep to the node while it has an idle CPU (5.5 to 5.10).
     pub(super) fork_stays_on_node: bool,
+    /// Of groups with as many idle CPUs, fork and exec take the less utilised (5.9), not the first.
+    pub(super) idlest_by_util: bool,
     /// NUMA domains tolerate an imbalance by its whole, not by the tasks that would move, at fork as well (6.0).
     pub(super) numa_whole_imbalance: bool,
     /// Within an LLC tasks are evened out by number even where a group is overloaded (5.10).
     pub(super) llc_evens_tasks: bool,
     /// Each failed attempt halves what a task counts against the imbalance (`shr_bound`, 5.10).
     pub(super) failures_shrink_tasks: bool,
-    /// SMT siblings share their cache, so no task is hot there (5.9).
+    /// SMT siblings share their cache, so no task is hot there (5.10).
     pub(super) smt_never_hot: bool,
     /// The interval of a busy CPU is a tick short of a multiple of the level below (5.10).
     pub(super) odd_busy_interval: bool,
@@ -116,6 +118,9 @@ pub(super) struct Rules {
     /// Groups of SMT cores with several tasks are a class, spreading goes by cores, an idle core's CPU balances
     /// first (6.6).
     pub(super) smt_balance: bool,
+    /// A task is misfit only where it may use a bigger CPU, and counts neither as a failed attempt nor for the
+    /// interval (6.10).
+    pub(super) misfit_apart: bool,
     /// The release, for rules that only one place asks about.
     pub(super) version: Version,
 }
@@ -170,10 +175,11 @@ impl Rules {
             nohz_balance: has(MechanismId::NohzBalance),
             active_balance: has(MechanismId::ActiveBalance),
             fork_stays_on_node: !from(5, 11),
+            idlest_by_util: from(5, 9),
             numa_whole_imbalance: from(6, 0),
             llc_evens_tasks: from(5, 10),
             failures_shrink_tasks: from(5, 10),
-            smt_never_hot: from(5, 9),
+            smt_never_hot: from(5, 10),
             odd_busy_interval: from(5, 10),
             newidle_keeps_interval: from(5, 1),
             push_for_tasks_only: from(5, 13),
@@ -183,6 +189,7 @@ impl Rules {
             nohz_own_last: from(5, 12),
             busiest_prefers_sibling: from(6, 5),
             smt_balance: from(6, 6),
+            misfit_apart: from(6, 10),
             version: kernel.version,
         }
     }

@@ -1,23 +1,14 @@
 //! Where the balancer of each release leaves CPU-bound tasks.
 
 use crate::machines;
-use kernel::{Kernel, MechanismId, Version};
+use crate::workloads::{RELEASES, release};
+use kernel::{Kernel, MechanismId};
 use machine::{CpuSet, Machine};
 use sim::topology::Cpu;
 use sim::world::TaskId;
 use sim::{Counters, Scenario, Trace};
 use workload::{Op, Spawn, Work, Workload};
 
-const OLD: Version = Version::new(4, 18);
-const RELEASES: [Version; 7] = [
-    OLD,
-    Version::new(5, 5),
-    Version::new(5, 11),
-    Version::new(5, 18),
-    Version::new(6, 1),
-    Version::new(6, 6),
-    Version::new(6, 12),
-];
 const MS: u64 = 1_000_000;
 
 /// Time that each task spends on each CPU from a point in time on.
@@ -101,7 +92,7 @@ const SLACK: u64 = 3;
 fn as_many_tasks_as_cores_settle_one_a_core() {
     let machine = machines::smt(4, 4);
     for version in RELEASES {
-        let (seen, _) = settle(&machine, &Kernel::new(version), started_on(&machine, 0..4, 4));
+        let (seen, _) = settle(&machine, &release(version), started_on(&machine, 0..4, 4));
         for core in 0..4 {
             let busy = seen.busy(4 * core..4 * core + 4, 1_000 * MS);
             assert!(busy.abs_diff(100) <= SLACK, "{version}: core {core} is {busy} % busy");
@@ -121,7 +112,7 @@ fn three_beside(threads: usize, kernel: &Kernel) -> u64 {
 #[test]
 fn a_preferred_sibling_takes_a_task_though_idle_cpus_are_even() {
     for version in RELEASES {
-        let kernel = Kernel::new(version);
+        let kernel = release(version);
         let busy = three_beside(2, &kernel);
         assert!(busy.abs_diff(200) <= SLACK, "{version}: the first core is {busy} % busy");
         let off = kernel.with(MechanismId::PreferSibling, false);
@@ -132,8 +123,8 @@ fn a_preferred_sibling_takes_a_task_though_idle_cpus_are_even() {
 /// A core's only thread has no SMT domain to say what it prefers.
 #[test]
 fn the_busiest_group_says_whether_siblings_are_preferred_from_6_5_on() {
-    assert_eq!(three_beside(1, &Kernel::new(Version::new(6, 4))), 300);
-    let busy = three_beside(1, &Kernel::new(Version::new(6, 5)));
+    assert_eq!(three_beside(1, &release("6.4")), 300);
+    let busy = three_beside(1, &release("6.5"));
     assert!(busy.abs_diff(200) <= SLACK, "{busy} %");
 }
 
@@ -145,7 +136,7 @@ fn a_task_that_may_not_come_here_goes_to_another_cpu_of_the_group() {
     let either: CpuSet = [3, 5].into_iter().collect();
     for version in RELEASES {
         let w = spinners(&[(bound, bound), (bound, bound), (bound, either)]);
-        let (seen, _) = settle(&machine, &Kernel::new(version), w);
+        let (seen, _) = settle(&machine, &release(version), w);
         let busy = seen.busy(5..6, 1_000 * MS);
         assert!(busy >= 97, "{version}: CPU 5 is {busy} % busy");
     }
@@ -156,7 +147,7 @@ fn asymmetric_packing_moves_a_task_to_the_lowest_thread() {
     let machine = machines::smt(1, 4);
     for version in RELEASES {
         let on = |cpus, packs| {
-            let kernel = Kernel::new(version).with(MechanismId::AsymPacking, packs);
+            let kernel = release(version).with(MechanismId::AsymPacking, packs);
             let (seen, counters) = settle(&machine, &kernel, started_on(&machine, 3..4, 1));
             (seen.busy(cpus, 1_000 * MS), counters.alb_pushed)
         };
@@ -171,7 +162,7 @@ fn a_running_task_moves_by_a_push_only() {
     let machine = machines::smt(2, 2);
     for version in RELEASES {
         let spread = |pushes| {
-            let kernel = Kernel::new(version).with(MechanismId::ActiveBalance, pushes);
+            let kernel = release(version).with(MechanismId::ActiveBalance, pushes);
             let (seen, counters) = settle(&machine, &kernel, started_on(&machine, 0..2, 2));
             (seen.busy(0..2, 1_000 * MS), counters.alb_pushed, counters.alb_count)
         };
@@ -207,15 +198,15 @@ fn a_pair_stays_on_its_node_from_5_6_on() {
         let w = started_on(&machine, 0..2, 2);
         settle(&machine, kernel, w).0.busy(0..4, 1_000 * MS)
     };
-    for (major, minor) in [(4, 18), (5, 5)] {
-        let busy = on_first(&Kernel::new(Version::new(major, minor)));
-        assert!(busy.abs_diff(100) <= SLACK, "{major}.{minor}: {busy} %");
+    for version in ["4.18", "5.5"] {
+        let busy = on_first(&release(version));
+        assert!(busy.abs_diff(100) <= SLACK, "{version}: {busy} %");
     }
-    for (major, minor) in [(5, 6), (5, 18), (6, 1), (6, 12)] {
-        let kernel = Kernel::new(Version::new(major, minor));
-        assert_eq!(on_first(&kernel), 200, "{major}.{minor}");
+    for version in ["5.6", "5.18", "6.1", "6.12"] {
+        let kernel = release(version);
+        assert_eq!(on_first(&kernel), 200, "{version}");
         let busy = on_first(&kernel.with(MechanismId::NumaImbalance, false));
-        assert!(busy.abs_diff(100) <= SLACK, "{major}.{minor} without: {busy} %");
+        assert!(busy.abs_diff(100) <= SLACK, "{version} without: {busy} %");
     }
 }
 
@@ -223,7 +214,7 @@ fn a_pair_stays_on_its_node_from_5_6_on() {
 fn switches_of_the_balancer_end_what_they_are_about() {
     let machine = machines::smt(2, 4);
     let run = |id, on| {
-        let kernel = Kernel::new(Version::new(6, 1)).with(id, on);
+        let kernel = release("6.1").with(id, on);
         settle(&machine, &kernel, started_on(&machine, 0..2, 6)).1
     };
     assert!(run(MechanismId::NewidleBalance, true).lb_newly_idle.count > 0);
@@ -231,4 +222,66 @@ fn switches_of_the_balancer_end_what_they_are_about() {
     let kicked = run(MechanismId::NohzBalance, true).lb_idle.count;
     let alone = run(MechanismId::NohzBalance, false).lb_idle.count;
     assert!(alone < kicked, "{alone} attempts by idle CPUs without kicks, {kicked} with");
+}
+
+/// Two SMT threads and a core of its own, two tasks on the threads; percent of a CPU that the core of two is busy.
+fn two_beside_a_single(kernel: &Kernel) -> u64 {
+    let mut machine = machines::smt(2, 2);
+    machine.online = cpus(0..3);
+    let kernel = kernel.clone().with(MechanismId::PreferSibling, false);
+    settle(&machine, &kernel, started_on(&machine, 0..2, 2)).0.busy(0..2, 1_000 * MS)
+}
+
+/// `group_smt_balance` (6.6): a core that runs several tasks gives one to an idle core without siblings; before, as
+/// many idle CPUs on both sides, but for one, are balance where siblings are not preferred.
+#[test]
+fn an_smt_core_gives_a_task_to_a_single_cpu_from_6_6_on() {
+    for version in ["5.5", "6.1", "6.5"] {
+        assert_eq!(two_beside_a_single(&release(version)), 200, "{version}");
+    }
+    for version in ["6.6", "6.12"] {
+        let busy = two_beside_a_single(&release(version));
+        assert!(busy.abs_diff(100) <= SLACK, "{version}: {busy} %");
+    }
+}
+
+/// The example at `sg_imbalanced()`: four tasks that may use one CPU of the first group and three of the second. Evening
+/// out groups would crowd the one CPU; that affinities kept its group from balance makes tasks move (`sgc->imbalance`).
+#[test]
+fn tasks_of_overlapping_affinities_get_a_cpu_each() {
+    let machine = machines::smt(2, 4);
+    let shared = cpus(3..7);
+    for version in RELEASES {
+        let w = spinners(&[(CpuSet::single(3), shared); 4]);
+        let (seen, _) = settle(&machine, &release(version), w);
+        for cpu in 3..7 {
+            let busy = seen.busy(cpu..cpu + 1, 1_000 * MS);
+            assert!(busy >= 90, "{version}: CPU {cpu} is {busy} % busy");
+        }
+    }
+}
+
+/// Four CPUs without siblings, of which the first two have half the capacity of the others.
+fn big_and_small() -> Machine {
+    let mut machine = machines::smt(4, 1);
+    machine.arch = machine::Arch::Arm64;
+    for (cpu, capacity) in machine.cpus.iter_mut().zip([512, 512, 1024, 1024]) {
+        cpu.capacity = Some(capacity);
+    }
+    machine
+}
+
+/// `group_misfit_task` (5.5): endless tasks that start on the small CPUs end up on the big ones.
+#[test]
+fn big_tasks_leave_small_cpus() {
+    let machine = big_and_small();
+    for version in ["5.5", "5.18", "6.1", "6.12"] {
+        for count in [1, 2] {
+            let w = started_on(&machine, 0..2, count);
+            let (seen, counters) = settle(&machine, &release(version), w);
+            let busy = seen.busy(2..4, 1_000 * MS);
+            assert_eq!(busy, 100 * count as u64, "{version}: {count} tasks");
+            assert_eq!(counters.alb_pushed, count as u64, "{version}: {count} tasks");
+        }
+    }
 }

@@ -2,9 +2,9 @@
 
 use crate::machines;
 use crate::watch::Watch;
-use crate::workloads::{ebizzy, pipe, scenario};
+use crate::workloads::{ebizzy, pipe, scenario, tasks};
 use machine::{CpuSet, Machine};
-use workload::{Op, Spawn, Work, Workload};
+use workload::{Op, ProgramId, Spawn, Work, Workload};
 
 /// Ticks, the start of threads and the last partial unit take less than this.
 const SMALL: f64 = 2e-3;
@@ -64,6 +64,46 @@ fn a_pipe_hop_on_one_cpu_is_the_sum_of_its_costs() {
     // The fork before the first hop counts as well.
     let fork = constant(&machine, "fork_ns") / 1e9;
     assert_near(result.metrics[0], expected + fork);
+}
+
+/// Two tasks of one address space on one CPU pass a message to and fro; the same as two processes. What differs is what
+/// each of the context switches between them costs.
+#[test]
+fn switches_within_an_address_space_cost_their_own_constant() {
+    let machine = machines::smt(1, 1);
+    let loops = 5_000;
+    let run = |start: fn(ProgramId) -> Op, machine: &Machine| {
+        let mut w = Workload::default();
+        let (there, back) = (w.pipe(), w.pipe());
+        let times = loops;
+        let hop = vec![Op::Receive(there), Op::Send(back), Op::Loop { to: 0, times }];
+        let other = w.program("other", hop);
+        let main = vec![
+            start(other),
+            Op::Send(there),
+            Op::Receive(back),
+            Op::Loop { to: 1, times },
+            Op::WaitChildren,
+            Op::Stop,
+        ];
+        tasks(&mut w, "main", 1, &main, None);
+        scenario(machine, w).run(1).expect("a run")
+    };
+    let (processes, threads) = (run(Op::Fork, &machine), run(Op::Clone, &machine));
+    // At most the first and the last switch of a process are not between the two.
+    let switches = processes.counters.switches;
+    assert!(switches >= 2 * u64::from(loops) && switches < 2 * u64::from(loops) + 10);
+    assert_eq!(threads.counters.switches, switches);
+    let expected_ns = switches as f64
+        * (constant(&machine, "context_switch_ns") - constant(&machine, "thread_switch_ns"));
+    let found_ns = (processes.end_ns - threads.end_ns) as f64;
+    assert!((found_ns / expected_ns - 1.0).abs() < 5e-3, "{found_ns}, expected {expected_ns}");
+    // Each switch between threads costs the constant, and none between processes does.
+    let constants = machine.constants.scaled("thread_switch_ns", 2.0);
+    let dearer = Machine { constants, ..machine.clone() };
+    let expected_ns = switches as f64 * constant(&machine, "thread_switch_ns");
+    let found_ns = (run(Op::Clone, &dearer).end_ns - threads.end_ns) as f64;
+    assert!((found_ns / expected_ns - 1.0).abs() < 5e-3, "{found_ns}, expected {expected_ns}");
 }
 
 #[test]

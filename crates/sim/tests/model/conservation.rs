@@ -2,25 +2,13 @@
 
 use crate::machines;
 use crate::watch::Watch;
-use kernel::{Kernel, Version};
+use crate::workloads::{RELEASES, release};
 use machine::{CpuSet, Machine, ThreadGroupProperty, ThreadGroups};
 use proptest::prelude::*;
 use sim::Scenario;
 use workload::{
     Capacity, LockId, Missed, Op, Queue, QueueId, QueueKind, Spawn, Spread, Work, Workload,
 };
-
-/// Releases between which the rules of balancing change.
-const VERSIONS: [Version; 8] = [
-    Version::new(4, 18),
-    Version::new(5, 5),
-    Version::new(5, 11),
-    Version::new(5, 18),
-    Version::new(6, 1),
-    Version::new(6, 6),
-    Version::new(6, 12),
-    Version::new(6, 19),
-];
 
 /// Long enough for everything that ends to have ended.
 const END_NS: u64 = 800_000_000;
@@ -201,10 +189,10 @@ proptest! {
             1u32..6,
         ),
         seed in any::<u64>(),
-        version in prop::sample::select(VERSIONS.to_vec()),
+        version in prop::sample::select(RELEASES.to_vec()),
     ) {
         let workload = build(&machine, &mixes, pairs, endless, queue);
-        let scenario = Scenario::new(&machine, &Kernel::new(version), workload).expect("a scenario");
+        let scenario = Scenario::new(&machine, &release(version), workload).expect("a scenario");
         let mut watch = Watch::new(machine.cpus.len());
         let result = scenario.run_traced(seed, &mut watch).expect("a run that ends");
         watch.finish(result.end_ns);

@@ -24,7 +24,8 @@ pub fn release(version: &str) -> Kernel {
 }
 
 /// Releases on both sides of the changes of the fair class.
-pub const RELEASES: [&str; 8] = ["4.18", "5.5", "5.11", "5.14", "5.19", "6.1", "6.6", "6.12"];
+pub const RELEASES: [&str; 9] =
+    ["4.18", "5.5", "5.11", "5.14", "5.18", "6.1", "6.6", "6.12", "6.19"];
 
 pub fn scenario(machine: &Machine, workload: Workload) -> Scenario {
     Scenario::new(machine, &kernel(true), workload).expect("a scenario that can run")

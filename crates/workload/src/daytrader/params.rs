@@ -106,8 +106,7 @@ impl Params {
         check::within(NAME, "workers", self.workers, 1..=256, "1 to 256")?;
         check::within(NAME, "collectors", self.collectors, 1..=1024, "1 to 1024")?;
         check::within(NAME, "tables", self.tables, 1..=1024, "1 to 1024")?;
-        check::within(NAME, "warmup_s", self.warmup_s, 0.0..=3600.0, "0 to 3600")?;
-        check::seconds(NAME, "seconds", self.seconds)?;
+        check::window(NAME, self.warmup_s, self.seconds)?;
         let a = &self.amounts;
         check::within(NAME, "amounts.calls", a.calls, 0..=100, "0 to 100")?;
         check::within(NAME, "amounts.collect_every", a.collect_every, 1..=u32::MAX, "at least 1")?;

@@ -1,11 +1,8 @@
 use super::WakeUp;
-use crate::fair::Fair;
-use crate::rng::{Purpose, Stream};
+use crate::fair::{Fair, testing};
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
-use crate::world::{CpuState, Task, TaskId, World};
-use kernel::{Kernel, Version};
-use workload::{ProgramId, Workload};
+use crate::world::{TaskId, World};
 
 /// The even and the odd threads of a big core.
 fn interleaved(cpu: usize) -> usize {
@@ -21,11 +18,8 @@ fn adjacent(cpu: usize) -> usize {
 /// (`cpu_smt_mask` of 4.18 has the big core as one).
 fn scenario(core: fn(usize) -> usize) -> Scenario {
     let machine = machine::catalog::load("power9-big-core").unwrap();
-    let kernel = Kernel::new(Version::new(4, 18))
-        .with_named("small-core-smt", true)
-        .and_then(|k| k.with_named("big-core-cache", true))
-        .unwrap();
-    let mut scenario = Scenario::new(&machine, &kernel, Workload::default()).unwrap();
+    let switches = [("small-core-smt", true), ("big-core-cache", true)];
+    let mut scenario = testing::scenario(&machine, "4.18", &switches);
     for cpu in 0..8 {
         let threads = (0..8).filter(|&c| core(c as usize) == core(cpu));
         scenario.topo.smt[cpu] = threads.collect();
@@ -35,27 +29,8 @@ fn scenario(core: fn(usize) -> usize) -> Scenario {
 
 /// All CPUs idle, and one task that sleeps.
 fn world(scenario: &Scenario) -> (World<'_>, Fair) {
-    let (topo, hw) = (&scenario.topo, &scenario.hw);
-    let task = Task::new(ProgramId(0), 0, topo.online_set);
-    let mut w = World {
-        now_ns: 1_000_000,
-        tick_period_ns: 4_000_000,
-        hz: 250,
-        tick_phase_ns: 0,
-        jiffies: 0,
-        next_tick_ns: 4_000_000,
-        topo,
-        hw,
-        cpus: (0..topo.nr_cpus).map(|_| CpuState::new()).collect(),
-        tasks: vec![task],
-        busy: vec![0; topo.pipelines.len()],
-        requests: Vec::new(),
-        moves: Vec::new(),
-        balance_draws: Stream::new(0, Purpose::Balance),
-        counters: Default::default(),
-    };
-    let mut fair = Fair::new(topo, &scenario.kernel);
-    fair.task_fork(&mut w, TaskId(0), None);
+    let (mut w, mut fair) = testing::world(scenario);
+    testing::asleep(&mut w, &mut fair, 0);
     (w, fair)
 }
 

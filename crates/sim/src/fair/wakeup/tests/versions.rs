@@ -1,21 +1,14 @@
 //! Rules of single releases and studies: clusters, idler LLC, limits of the search.
 
 use super::world;
-use crate::fair::Fair;
 use crate::fair::wakeup::WakeUp;
+use crate::fair::{Fair, testing};
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
-use crate::world::TaskId;
-use crate::world::World;
-use kernel::Kernel;
-use workload::Workload;
+use crate::world::{TaskId, World};
 
 fn scenario(machine: &str, release: &str, switches: &[(&str, bool)]) -> Scenario {
-    let machine = machine::catalog::load(machine).unwrap();
-    let kernel = switches.iter().fold(Kernel::new(release.parse().unwrap()), |k, &(name, on)| {
-        k.with_named(name, on).unwrap()
-    });
-    Scenario::new(&machine, &kernel, Workload::default()).unwrap()
+    testing::scenario(&machine::catalog::load(machine).unwrap(), release, switches)
 }
 
 /// Where `select_idle_sibling` sends task 0, with the CPUs `busy` taken and those of the LLC worth searching.
@@ -46,6 +39,8 @@ fn the_cluster_is_searched_first_as_merged() {
     // Without the scan the search goes on behind the target; with it, round the cluster.
     assert_eq!(sibling(&off, &busy, (6, 6, 6), nothing), 12);
     assert_eq!(sibling(&new, &busy, (6, 6, 6), nothing), 4);
+    // With the cluster taken, any idle CPU of the LLC.
+    assert_eq!(sibling(&new, &everything_but(&[12]), (6, 6, 6), nothing), 12);
     // An idle previous CPU of another cluster waits until nothing else is idle.
     let busy = everything_but(&[4, 20]);
     assert_eq!(sibling(&off, &busy, (20, 6, 6), nothing), 20);
@@ -67,6 +62,8 @@ fn the_rfc_searches_the_cluster_after_the_shortcuts() {
     assert_eq!(sibling(&rfc, &busy(&[5, 20]), (20, 6, 6), nothing), 20);
     assert_eq!(sibling(&rfc, &busy(&[5]), (6, 6, 6), hurried), 5);
     assert_eq!(sibling(&domain, &busy(&[5]), (6, 6, 6), hurried), 6);
+    // With the cluster taken, any idle CPU of the LLC.
+    assert_eq!(sibling(&rfc, &busy(&[12]), (6, 6, 6), nothing), 12);
 }
 
 #[test]

@@ -1,0 +1,82 @@
+//! What the class remembers: histories of load, estimates of utilisation, slices, success rates.
+
+use crate::fair::MIGRATION_COST_NS;
+use crate::fair::env::CpuIdle;
+use crate::fair::testing::{averages, machine, running, scenario, waiting, world};
+use crate::scenario::Scenario;
+
+fn two_cpus(release: &str) -> Scenario {
+    scenario(&machine("kunpeng920-1node", 2), release, &[("sched-cluster", false)])
+}
+
+/// `source_load` with `sd->busy_idx` (up to 5.2): load that has just come does not count yet for a busy CPU.
+#[test]
+fn balancing_goes_by_load_of_the_past_up_to_5_2() {
+    for (release, balanced) in [("5.2", 1), ("5.3", 0)] {
+        let s = two_cpus(release);
+        let (mut w, mut fair) = world(&s);
+        running(&mut w, &mut fair, 0);
+        running(&mut w, &mut fair, 1);
+        waiting(&mut w, &mut fair, 1);
+        averages(&mut fair, 0, 1024, 1024, 1024);
+        averages(&mut fair, 1, 4096, 1024, 4096);
+        assert!(s.topo.domains[0][0].busy_idx > 0, "{release}");
+        fair.load_balance(&mut w, 0, 0, CpuIdle::Busy, &mut true);
+        assert_eq!(w.counters.lb_not_idle.nobusyg, balanced, "{release}");
+    }
+}
+
+/// `util_est_update` (`UTIL_EST_FASTUP`, 5.5): the average follows growth at once; it always falls by a quarter of the
+/// difference.
+#[test]
+fn estimates_grow_at_once_from_5_5_on() {
+    // From 0 to 400, then to 100: up to 5.4 100 and (300 + 100) / 4, since 400 and (1200 + 100) / 4.
+    for (release, estimate) in [("5.4", 100), ("5.5", 325), ("6.12", 325)] {
+        let s = two_cpus(release);
+        let (mut w, mut fair) = world(&s);
+        let task = running(&mut w, &mut fair, 0);
+        for util in [400, 100] {
+            fair.entities[task.index()].avg.util_avg = util;
+            fair.util_est_update(&w, task);
+        }
+        assert_eq!(fair.task_util_est(task), estimate, "{release}");
+    }
+}
+
+/// `sched_slice` (`BASE_SLICE`, 5.13): however light, a task runs for the minimal granularity (1.5 ms with two CPUs).
+#[test]
+fn a_light_task_has_a_base_slice_from_5_13_on() {
+    for (release, used_up) in [("5.12", true), ("5.13", false), ("6.5", false)] {
+        let s = two_cpus(release);
+        let (mut w, mut fair) = world(&s);
+        let light = running(&mut w, &mut fair, 0);
+        fair.reweight_task(&w, light, 19);
+        let heavy = waiting(&mut w, &mut fair, 0);
+        fair.reweight_task(&w, heavy, -20);
+        w.advance(w.now_ns + 1_400_000);
+        assert_eq!(fair.task_tick(&w, 0), used_up, "{release}");
+        w.advance(w.now_ns + 200_000);
+        assert!(fair.task_tick(&w, 0), "{release}");
+    }
+}
+
+/// `NI_RANDOM` (6.19): newly idle balancing that never finds anything becomes rare.
+#[test]
+fn vain_newly_idle_balancing_becomes_rare_from_6_19_on() {
+    for (release, rare) in [("6.12", false), ("6.18", false), ("6.19", true)] {
+        let s = two_cpus(release);
+        let (mut w, mut fair) = world(&s);
+        running(&mut w, &mut fair, 1);
+        let bound = waiting(&mut w, &mut fair, 1);
+        w.tasks[bound.index()].allowed = "1".parse().unwrap();
+        fair.queues[0].avg_idle_ns = 100 * MIGRATION_COST_NS;
+        let times = 10_000;
+        for _ in 0..times {
+            fair.overload = true;
+            fair.newidle_balance(&mut w, 0);
+        }
+        let count = w.counters.lb_newly_idle.count;
+        assert_eq!(count < times / 10, rare, "{release}: {count}");
+        assert_eq!(count == times, !rare, "{release}: {count}");
+    }
+}
