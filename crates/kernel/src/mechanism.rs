@@ -25,6 +25,8 @@ pub enum MechanismId {
     GentleFairSleepers,
     /// `last-buddy`.
     LastBuddy,
+    /// `cache-hot-buddy`.
+    CacheHotBuddy,
     /// `wakeup-preemption`.
     WakeupPreemption,
     /// `place-lag`.
@@ -203,6 +205,14 @@ pub const MECHANISMS: &[Mechanism] = &[
         study: None,
         what: "CFS: a task that was preempted by a woken one runs next, if the queue is long \
                (LAST_BUDDY)",
+    },
+    Mechanism {
+        id: MechanismId::CacheHotBuddy,
+        name: "cache-hot-buddy",
+        default: Default::Since(Version::new(2, 6)),
+        study: None,
+        what: "balancing leaves a task that is to run next, unless the CPU that pulls is idle \
+               (CACHE_HOT_BUDDY)",
     },
     Mechanism {
         id: MechanismId::WakeupPreemption,

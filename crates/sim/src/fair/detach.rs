@@ -41,7 +41,7 @@ impl Fair {
                 break;
             }
             let Some(task) = self.waiting_task(src, at) else { break };
-            let migrates = self.can_migrate_task(w, env, task);
+            let migrates = self.can_migrate_task(w, env, src, task);
             if migrates == Migrates::No || !self.takes(w, env, src, task) {
                 at += 1;
                 continue;
@@ -70,7 +70,7 @@ impl Fair {
     }
 
     /// `can_migrate_task` of a waiting task.
-    fn can_migrate_task(&self, w: &World, env: &mut Env, task: TaskId) -> Migrates {
+    fn can_migrate_task(&self, w: &World, env: &mut Env, src: Cpu, task: TaskId) -> Migrates {
         // A task that is asleep but not gone yet (6.12).
         if self.entities[task.index()].delayed {
             return Migrates::No;
@@ -79,16 +79,21 @@ impl Fair {
             return Migrates::No;
         }
         let failed = self.queues[env.cpu as usize].domains[env.level].nr_balance_failed;
-        match (self.task_hot(w, env, task), failed > env.domain.cache_nice_tries) {
+        match (self.task_hot(w, env, src, task), failed > env.domain.cache_nice_tries) {
             (false, _) => Migrates::Yes,
             (true, true) => Migrates::Hot,
             (true, false) => Migrates::No,
         }
     }
 
-    fn task_hot(&self, w: &World, env: &Env, task: TaskId) -> bool {
+    fn task_hot(&self, w: &World, env: &Env, src: Cpu, task: TaskId) -> bool {
         if self.rules.smt_never_hot && env.domain.flags.contains(SdFlags::SHARE_CPUCAPACITY) {
             return false;
+        }
+        let rq = &self.queues[src as usize];
+        let next = rq.next == Some(task) || rq.last == Some(task);
+        if self.rules.cache_hot_buddy && next && w.cpus[env.dst as usize].nr_running > 0 {
+            return true;
         }
         let since_ns = w.now_ns.saturating_sub(self.entities[task.index()].exec_start_ns);
         since_ns < MIGRATION_COST_NS

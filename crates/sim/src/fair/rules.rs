@@ -38,6 +38,8 @@ pub(super) struct Rules {
     pub(super) gentle_fair_sleepers: bool,
     pub(super) last_buddy: bool,
     pub(super) wakeup_preemption: bool,
+    /// A task that is to run next counts as cache hot, unless the CPU that pulls is idle.
+    pub(super) cache_hot_buddy: bool,
     pub(super) place_lag: bool,
     pub(super) place_deadline_initial: bool,
     pub(super) place_rel_deadline: bool,
@@ -134,6 +136,7 @@ impl Rules {
             start_debit: has(MechanismId::StartDebit),
             gentle_fair_sleepers: has(MechanismId::GentleFairSleepers),
             last_buddy: has(MechanismId::LastBuddy),
+            cache_hot_buddy: has(MechanismId::CacheHotBuddy),
             wakeup_preemption: has(MechanismId::WakeupPreemption),
             place_lag: has(MechanismId::PlaceLag),
             place_deadline_initial: has(MechanismId::PlaceDeadlineInitial),

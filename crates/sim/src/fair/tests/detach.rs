@@ -88,6 +88,25 @@ fn nothing_is_hot_between_siblings_from_5_10_on() {
     }
 }
 
+/// `task_hot` (`CACHE_HOT_BUDDY`): what is to run next stays, but goes to an idle CPU.
+#[test]
+fn a_task_that_is_to_run_next_goes_to_idle_cpus_only() {
+    let moves = |on: bool, busy: bool| {
+        let s = scenario(&machine("power9-big-core", 8), "6.1", &[("cache-hot-buddy", on)]);
+        let (mut w, mut fair) = world(&s);
+        running(&mut w, &mut fair, 4);
+        let task = waiting(&mut w, &mut fair, 4);
+        fair.queues[4].next = Some(task);
+        if busy {
+            running(&mut w, &mut fair, 0);
+        }
+        let mut env = Env::new(&s.topo.domains[0][1], 1, 0, CpuIdle::Idle);
+        (env.migration, env.imbalance) = (Migration::Task, 1);
+        fair.detach_tasks(&mut w, &mut env, 4) == 1
+    };
+    assert!(moves(true, false) && !moves(true, true) && moves(false, true));
+}
+
 /// `detach_tasks` with `migrate_misfit`: tasks that fit where they are stay.
 #[test]
 fn only_misfit_tasks_leave_as_such() {
