@@ -65,7 +65,9 @@ fn figures(samples: &Table, compared: &Compared) -> Texts {
             ComparedCell::Refused(_) => format!("no {}", samples.estimator.name()),
             ComparedCell::Present { figure, change } => {
                 let percent = match change {
-                    Some(c) => format!("({:>8.2}%{})", c.percent.estimate, mark(c.verdict)),
+                    Some(c) => {
+                        format!("({:>8.2}%{})", unsigned_zero(c.percent.estimate), mark(c.verdict))
+                    }
                     None if column == 0 => format!("({:>10})", ""),
                     None => format!("({:>10})", "-"),
                 };
@@ -79,6 +81,11 @@ fn figures(samples: &Table, compared: &Compared) -> Texts {
         *base = format!("{} (BASE)", clip(base, NAME - 7));
     }
     texts(samples, compared, &columns, cells.collect())
+}
+
+/// `percent` as it is printed, a zero without a sign.
+fn unsigned_zero(percent: f64) -> f64 {
+    if percent.abs() < 0.005 { 0.0 } else { percent }
 }
 
 fn mark(verdict: Verdict) -> char {
@@ -127,8 +134,8 @@ fn legend(samples: &Table, compared: &Compared) -> String {
         .find_map(|cell| Some(cell.change()?.percent.confidence.percent()));
     let confidence = confidence.map_or(String::new(), |c| format!(" at {c:.0}%"));
     format!(
-        "Change in percent (positive = better), {interval}{confidence}; < smallest effect the runs could show\n\
-         (power 80%). * differs: Holm's correction over {} comparisons at {:.0}%.\n",
+        "Change in percent (positive = better), {interval}{confidence};\n\
+         < smallest effect the runs could show (power 80%). * differs: Holm's correction over {} comparisons at {:.0}%.\n",
         compared.comparisons,
         compared.level.percent()
     )
@@ -147,7 +154,8 @@ fn changes(samples: &Table, compared: &Compared) -> Texts {
 fn change(change: &Change) -> String {
     let (p, mark) = (&change.percent, mark(change.verdict));
     let smallest = change.smallest_detectable_percent;
-    format!("{:.2}{mark} [{:>6.2}, {:>6.2}] <{smallest:>5.2}", p.estimate, p.low, p.high)
+    let estimate = unsigned_zero(p.estimate);
+    format!("{estimate:.2}{mark} [{:>6.2}, {:>6.2}] <{smallest:>5.2}", p.low, p.high)
 }
 
 /// As many columns beside each other as fit, the others below them.
