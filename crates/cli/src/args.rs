@@ -16,6 +16,7 @@ Examples:
   schedscape run experiments/power9-big-core.toml
   schedscape run experiments/power9-big-core.toml --out out/big-core
   schedscape compare out/big-core
+  schedscape compare --mmtests work/log 6.12-vanilla 6.12-patched
   schedscape validate power9-big-core --json
   schedscape machine show power9-big-core --small-cores
   schedscape machine diff power9-big-core host
@@ -30,7 +31,7 @@ pub struct Args {
 pub enum Command {
     /// Run an experiment and show machine, domains, results and predictions
     Run(RunArgs),
-    /// Show the results that `run --out` stored
+    /// Show the results that `run --out` stored, or compare MMTests' results
     Compare(CompareArgs),
     /// Show published beside predicted figures, study by study
     Validate(ValidateArgs),
@@ -96,9 +97,18 @@ pub enum EngineName {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape compare out/big-core
+  schedscape compare --mmtests work/log 6.12-vanilla 6.12-patched
+  schedscape compare --mmtests work/log 5.9-ondemand 5.9-perfgov 5.9-schedutil --json")]
 pub struct CompareArgs {
-    /// A directory that `run --out` wrote
-    pub dir: PathBuf,
+    /// A directory that `run --out` wrote; with --mmtests two or more runs, the first being the baseline
+    #[arg(required = true, value_name = "DIR|RUN")]
+    pub names: Vec<PathBuf>,
+    /// Compare MMTests' results: the directory with the runs' directories, MMTests' work/log
+    #[arg(long, value_name = "LOG", conflicts_with = "counters")]
+    pub mmtests: Option<PathBuf>,
     /// Show what runs counted as well: wake-ups, where they landed, their latencies, balancing, moves by distance
     #[arg(long)]
     pub counters: bool,

@@ -4,6 +4,7 @@ use crate::Failure;
 use crate::args::{CompareArgs, EngineName, RunArgs, ValidateArgs};
 use crate::domains::study_form;
 use crate::json;
+use crate::mmtests;
 use crate::output::{heading, print, print_json};
 use experiment::study::Study;
 use experiment::validate::{Cell, Validation};
@@ -15,7 +16,7 @@ use stats::{Confidence, Resampling};
 /// Resamples behind every bootstrap interval.
 const RESAMPLES: u32 = 10_000;
 
-fn resampling() -> Result<Resampling, Failure> {
+pub fn resampling() -> Result<Resampling, Failure> {
     Ok(Resampling::new(RESAMPLES, 1, Confidence::P95)?)
 }
 
@@ -51,7 +52,16 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
-    let results = store::read(&args.dir)?;
+    let dir = match (&args.mmtests, &args.names[..]) {
+        (Some(log), runs) => return mmtests::compare(log, runs, args.json),
+        (None, [dir]) => dir,
+        (None, several) => {
+            let found = several.len();
+            let expected = "one directory of `run --out`, or --mmtests LOG before MMTests' runs";
+            return Err(format!("compare: found {found} names, expected {expected}").into());
+        }
+    };
+    let results = store::read(dir)?;
     if args.json {
         return print_json(&json::results(&results, &cells_of(&results)?, &resampling()?));
     }

@@ -6,6 +6,7 @@ mod domains_diff;
 mod experiments;
 mod json;
 mod machines;
+mod mmtests;
 mod output;
 mod recorded;
 

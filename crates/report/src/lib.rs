@@ -1,5 +1,6 @@
 //! Tables and pictures as text, and pictures of machines.
 
+pub mod comparison;
 pub mod constants;
 pub mod counters;
 pub mod domains_diff;

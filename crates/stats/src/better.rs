@@ -24,6 +24,14 @@ impl Better {
             Better::Lower => -rise,
         }
     }
+
+    /// The ratio of new to base that is this change in percent: the inverse of [`Better::percent`].
+    pub fn ratio(self, percent: f64) -> f64 {
+        match self {
+            Better::Higher => 1.0 + percent / 100.0,
+            Better::Lower => 1.0 - percent / 100.0,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -35,6 +43,12 @@ mod tests {
         assert_eq!(Better::Higher.percent(50.0, 60.0), 20.0);
         assert_eq!(Better::Lower.percent(50.0, 60.0), -20.0);
         assert_eq!(Better::Lower.percent(50.0, 25.0), 50.0);
+    }
+
+    #[test]
+    fn ratio_is_new_over_base() {
+        assert_eq!(Better::Higher.ratio(Better::Higher.percent(50.0, 60.0)), 1.2);
+        assert_eq!(Better::Lower.ratio(Better::Lower.percent(50.0, 25.0)), 0.5);
     }
 
     #[test]

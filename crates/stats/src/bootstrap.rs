@@ -1,10 +1,11 @@
-//! The bootstrap interval of the percent change between two samples' means: bias-corrected and accelerated
+//! The bootstrap interval of the percent change between two samples' means (arithmetic or harmonic): bias-corrected and accelerated
 //! (BCa; Efron and Tibshirani, "An Introduction to the Bootstrap", chapter 14; for two samples Davison and
 //! Hinkley, "Bootstrap Methods and their Application", section 5.3).
 
 use crate::better::Better;
 use crate::confidence::Confidence;
 use crate::error::StatsError;
+use crate::mean::Mean;
 use crate::summary::Summary;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -39,6 +40,12 @@ impl Resampling {
         self.resamples
     }
 
+    /// The same settings with `resamples` draws, where that is more; 1,000,000 at most.
+    pub(crate) fn at_least(self, resamples: f64) -> Resampling {
+        let wanted = resamples.ceil().min(1e6) as u32;
+        Resampling { resamples: self.resamples.max(wanted), ..self }
+    }
+
     /// Seed of the random stream.
     pub fn seed(&self) -> u64 {
         self.seed
@@ -63,7 +70,19 @@ pub struct Interval {
     pub confidence: Confidence,
 }
 
-/// BCa interval of the percent change of means from `base` to `variant`, positive where the variant is
+impl Interval {
+    /// This percent change (see [`Better::percent`]) as the ratio of the new figure to the base's.
+    pub fn ratio(self, better: Better) -> Interval {
+        let (low, high) = match better {
+            Better::Higher => (self.low, self.high),
+            Better::Lower => (self.high, self.low),
+        };
+        let ratio = |percent| better.ratio(percent);
+        Interval { estimate: ratio(self.estimate), low: ratio(low), high: ratio(high), ..self }
+    }
+}
+
+/// BCa interval of the percent change of arithmetic means from `base` to `variant`, positive where the variant is
 /// better (see [`Better::percent`]). Runs are resampled independently in both samples.
 ///
 /// `None` where a sample has fewer than two values, a value is negative or not finite, fewer than two
@@ -75,7 +94,36 @@ pub fn percent_change(
     better: Better,
     resampling: &Resampling,
 ) -> Option<Interval> {
-    PercentBootstrap::of(base, variant, better, resampling)?.interval(resampling.confidence)
+    mean_change(Mean::Arithmetic, base, variant, better, resampling)
+}
+
+/// [`percent_change`] of either mean. `None` where that has none; of harmonic means also where a value is not above 0.
+pub fn mean_change(
+    mean: Mean,
+    base: &[f64],
+    variant: &[f64],
+    better: Better,
+    resampling: &Resampling,
+) -> Option<Interval> {
+    let change = Change { mean, better };
+    PercentBootstrap::of(base, variant, change, resampling)?.interval(resampling.confidence)
+}
+
+/// Which change of which mean.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Change {
+    /// The mean that stands for a sample.
+    pub(crate) mean: Mean,
+    /// The change's sign.
+    pub(crate) better: Better,
+}
+
+impl Change {
+    /// Percent change between the figures of two samples, by the arithmetic means of their addends (values, or for the
+    /// harmonic mean their reciprocals).
+    fn percent(self, base: f64, variant: f64) -> f64 {
+        self.better.percent(self.mean.figure(base), self.mean.figure(variant))
+    }
 }
 
 /// The bootstrap distribution of a percent change, from which intervals at any level come.
@@ -91,20 +139,27 @@ pub(crate) struct PercentBootstrap {
 }
 
 impl PercentBootstrap {
-    /// Resamples; see [`percent_change`] for `None`.
+    /// Resamples; see [`mean_change`] for `None`.
     pub(crate) fn of(
         base: &[f64],
         variant: &[f64],
-        better: Better,
+        change: Change,
         resampling: &Resampling,
     ) -> Option<PercentBootstrap> {
+        let refused = |v: &f64| *v <= 0.0;
+        if change.mean == Mean::Harmonic
+            && (base.iter().any(refused) || variant.iter().any(refused))
+        {
+            return None;
+        }
+        let (base, variant) = (&change.mean.addends(base)[..], &change.mean.addends(variant)[..]);
         let (b, v) = (Summary::of(base)?, Summary::of(variant)?);
         let negative = b.min < 0.0 || v.min < 0.0;
         let nonzero = base.iter().filter(|&&x| x > 0.0).count();
         if negative || nonzero < 2 || v.n < 2 {
             return None;
         }
-        let estimate = better.percent(b.mean, v.mean);
+        let estimate = change.percent(b.mean, v.mean);
         let normal = Normal::standard();
         if b.min == b.max && v.min == v.max {
             let sorted = vec![estimate];
@@ -116,9 +171,9 @@ impl PercentBootstrap {
                 normal,
             });
         }
-        let sorted = resampled(base, variant, better, resampling);
+        let sorted = resampled(base, variant, change, resampling);
         let bias = normal.inverse_cdf(share_below(&sorted, estimate));
-        let acceleration = acceleration(base, variant, better);
+        let acceleration = acceleration(base, variant, change);
         Some(PercentBootstrap { estimate, sorted, bias, acceleration, normal })
     }
 
@@ -128,6 +183,19 @@ impl PercentBootstrap {
         let (low, high) = (end(confidence.tail()), end(1.0 - confidence.tail()));
         let finite = self.estimate.is_finite() && low.is_finite() && high.is_finite();
         finite.then_some(Interval { estimate: self.estimate, low, high, confidence })
+    }
+
+    /// Two-sided p-value of no change: 1 minus the level at which the interval's end reaches 0, so that the interval at
+    /// level L excludes 0 where the value is below 1 - L. Two samples without spread give 0 or 1.
+    pub(crate) fn p_value(&self) -> f64 {
+        if self.sorted.len() == 1 {
+            return if self.estimate == 0.0 { 1.0 } else { 0.0 };
+        }
+        let place = self.normal.inverse_cdf(share_below(&self.sorted, 0.0)) - self.bias;
+        let scale = 1.0 + self.acceleration * place;
+        // Beyond the pole no interval reaches 0.
+        let tail = if scale > 0.0 { self.normal.cdf(place / scale - self.bias) } else { 0.0 };
+        2.0 * tail.min(1.0 - tail)
     }
 
     /// The place in the bootstrap distribution where the end of probability `tail` lies.
@@ -144,12 +212,12 @@ impl PercentBootstrap {
 }
 
 /// Percent changes of resampled means, ascending.
-fn resampled(base: &[f64], variant: &[f64], better: Better, resampling: &Resampling) -> Vec<f64> {
+fn resampled(base: &[f64], variant: &[f64], change: Change, resampling: &Resampling) -> Vec<f64> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(resampling.seed);
     let mut changes: Vec<f64> = (0..resampling.resamples)
         .map(|_| {
             let base_mean = resampled_mean(base, &mut rng);
-            better.percent(base_mean, resampled_mean(variant, &mut rng))
+            change.percent(base_mean, resampled_mean(variant, &mut rng))
         })
         .collect();
     changes.sort_unstable_by(f64::total_cmp);
@@ -183,13 +251,13 @@ fn share_below(sorted: &[f64], estimate: f64) -> f64 {
 
 /// BCa's acceleration from the jackknife of both samples: one sixth of the skewness of the influences,
 /// each sample's sums scaled by its size.
-fn acceleration(base: &[f64], variant: &[f64], better: Better) -> f64 {
+fn acceleration(base: &[f64], variant: &[f64], change: Change) -> f64 {
     let (base_sum, variant_sum) = (base.iter().sum::<f64>(), variant.iter().sum::<f64>());
     let (n, m) = (base.len() as f64, variant.len() as f64);
     let without_base =
-        |x: f64| better.percent((base_sum - x).max(0.0) / (n - 1.0), variant_sum / m);
+        |x: f64| change.percent((base_sum - x).max(0.0) / (n - 1.0), variant_sum / m);
     let without_variant =
-        |x: f64| better.percent(base_sum / n, (variant_sum - x).max(0.0) / (m - 1.0));
+        |x: f64| change.percent(base_sum / n, (variant_sum - x).max(0.0) / (m - 1.0));
     let (base_cubes, base_squares) = influence_sums(base, without_base);
     let (variant_cubes, variant_squares) = influence_sums(variant, without_variant);
     let squares = base_squares + variant_squares;

@@ -37,4 +37,62 @@ pub enum StatsError {
         /// Its place in the sample.
         index: usize,
     },
+    /// A sample without a value.
+    #[error("{mean}: found no values, expected one or more")]
+    NoValues {
+        /// The mean asked for.
+        mean: &'static str,
+    },
+    /// A value that the mean is not made for.
+    #[error("{mean} of values[{index}]: found {found}, expected {}", expected(mean))]
+    Value {
+        /// The mean asked for.
+        mean: &'static str,
+        /// The value's place in the sample.
+        index: usize,
+        /// The value.
+        found: f64,
+    },
+    /// Finite values whose mean is not.
+    #[error("{mean}: found values whose sum overflows, expected a finite mean")]
+    Overflow {
+        /// The mean asked for.
+        mean: &'static str,
+    },
+    /// A share of best values out of range.
+    #[error("best percent: found {found}, expected 1 to 100")]
+    BestPercent {
+        /// The percentage asked for.
+        found: u8,
+    },
+    /// A run of too few samples for draws of 80 % of them.
+    #[error("SubAmean of run {run}: found {found} samples, expected 2 or more")]
+    ShortRun {
+        /// The run's place.
+        run: usize,
+        /// Its samples.
+        found: usize,
+    },
+    /// A p-value that is no probability.
+    #[error("p-values[{index}]: found {found}, expected 0 to 1")]
+    Probability {
+        /// Its place in the family.
+        index: usize,
+        /// The value.
+        found: f64,
+    },
+    /// A table's row that does not fit its columns.
+    #[error("table row {label}: found {found} cells, expected {expected}, one a column")]
+    Cells {
+        /// The row's label.
+        label: String,
+        /// Its cells.
+        found: usize,
+        /// The table's columns.
+        expected: usize,
+    },
+}
+
+fn expected(mean: &str) -> &'static str {
+    if mean.ends_with("Amean") { "a finite number" } else { "a finite number above 0" }
 }

@@ -1,15 +1,16 @@
 //! Whether a variant is better, worse or not told apart from the base.
 
 use crate::better::Better;
-use crate::bootstrap::{Interval, PercentBootstrap, Resampling};
+use crate::bootstrap::{Change, Interval, PercentBootstrap, Resampling};
 use crate::confidence::Confidence;
+use crate::mean::Mean;
 use crate::student::{Difference, between, smallest_detectable};
 use crate::summary::Summary;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Power at which [`Comparison::smallest_detectable_percent`] is stated: the customary 80 %.
-const POWER: f64 = 0.8;
+/// Power at which smallest detectable effects are stated: the customary 80 %.
+pub(crate) const POWER: f64 = 0.8;
 
 /// What the runs allow to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +71,8 @@ pub fn compare(
     better: Better,
     resampling: &Resampling,
 ) -> Option<Comparison> {
-    let bootstrap = PercentBootstrap::of(base, variant, better, resampling)?;
+    let change = Change { mean: Mean::Arithmetic, better };
+    let bootstrap = PercentBootstrap::of(base, variant, change, resampling)?;
     let (base, variant) = (Summary::of(base)?, Summary::of(variant)?);
     let printed = resampling.confidence();
     let strict = printed.max(Confidence::P99);
