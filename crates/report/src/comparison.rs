@@ -135,7 +135,8 @@ fn legend(samples: &Table, compared: &Compared) -> String {
     let confidence = confidence.map_or(String::new(), |c| format!(" at {c:.0}%"));
     format!(
         "Change in percent (positive = better), {interval}{confidence};\n\
-         < smallest effect the runs could show (power 80%). * differs: Holm's correction over {} comparisons at {:.0}%.\n",
+         < smallest effect that the runs could show (power 80%);\n\
+         * differs, by Holm's correction over {} comparisons at {:.0}%.\n",
         compared.comparisons,
         compared.level.percent()
     )
