@@ -36,7 +36,7 @@ fn prints_figures_marks_and_what_is_missing() {
     assert!(text.contains("(    0.00% )"), "{text}");
     assert!(text.contains("  missing"), "{text}");
     assert!(text.contains("Hmean 16 of same: Hmean of values[0]: found 0, expected"), "{text}");
-    assert!(text.contains("Holm's correction over 2 comparisons at 95%."), "{text}");
+    assert!(text.contains("by Holm's correction over 2 comparisons at 95%."), "{text}");
 }
 
 #[test]
