@@ -50,7 +50,7 @@ fn world(scenario: &Scenario) -> (World<'_>, Fair) {
         tasks: vec![task],
         busy: vec![0; topo.pipelines.len()],
         requests: Vec::new(),
-        moves: Vec::new(),
+        notes: Vec::new(),
         balance_draws: Stream::new(0, Purpose::Balance),
         counters: Default::default(),
     };
