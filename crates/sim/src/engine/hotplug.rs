@@ -24,7 +24,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// Sets the event of the next step, if there is one.
     pub(super) fn arm_hotplug(&mut self) {
         if let Some(step) = self.scenario.hotplug.steps.get(self.next_step) {
-            self.events.set(self.hotplug_slot(), step.at_ns);
+            self.events.set_ahead(self.hotplug_slot(), step.at_ns);
         }
     }
 
