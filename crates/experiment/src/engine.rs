@@ -2,6 +2,7 @@
 
 use kernel::Kernel;
 use machine::Machine;
+use sim::HotplugStep;
 use workload::Workload;
 
 /// What one run gives.
@@ -21,12 +22,14 @@ pub trait Engine: Sync {
     /// The engine's name, as in results.
     fn name(&self) -> &'static str;
 
-    /// Makes `workload` ready to run on `machine` under `kernel`; the error says why it cannot.
+    /// Makes `workload` ready to run on `machine` under `kernel`, with CPUs that go offline or come online meanwhile; the
+    /// error says why it cannot.
     fn prepare(
         &self,
         machine: &Machine,
         kernel: &Kernel,
         workload: Workload,
+        hotplug: &[HotplugStep],
     ) -> Result<Self::Job, String>;
 
     /// One run.
@@ -49,8 +52,9 @@ impl Engine for SimEngine {
         machine: &Machine,
         kernel: &Kernel,
         workload: Workload,
+        hotplug: &[HotplugStep],
     ) -> Result<sim::Scenario, String> {
-        sim::Scenario::new(machine, kernel, workload).map_err(|e| e.to_string())
+        sim::Scenario::with_hotplug(machine, kernel, workload, hotplug).map_err(|e| e.to_string())
     }
 
     fn run(&self, job: &sim::Scenario, seed: u64) -> Result<Sample, String> {

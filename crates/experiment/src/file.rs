@@ -1,8 +1,10 @@
 //! The experiment file: machine, variants, workloads, runs. TOML; every field is checked, unknown ones are errors.
 
 mod entry;
+mod hotplug;
 
 pub use entry::WorkloadEntry;
+pub use hotplug::HotplugEntry;
 
 use crate::ExperimentError;
 use kernel::Version;
@@ -63,6 +65,9 @@ pub struct VariantEntry {
     pub hz: Option<u32>,
     /// SMT mode, if not all threads.
     pub smt: Option<u32>,
+    /// CPUs that go offline or come online while a run lasts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hotplug: Vec<HotplugEntry>,
     /// A seed of its own. Variants without one run under the same seeds, pair by pair.
     pub seed: Option<u64>,
 }

@@ -8,6 +8,7 @@ use crate::store::folder_of;
 use kernel::Kernel;
 use machine::Machine;
 use rayon::prelude::*;
+use sim::HotplugStep;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use workload::rtapp::{Built, Ignored};
@@ -153,8 +154,11 @@ impl Plan {
                 let Built { workload, ignored } =
                     self.workload(entry, &machine).map_err(refused)?;
                 let metrics = workload.metrics.iter().map(MetricInfo::from).collect();
-                let engine_job =
-                    engine.prepare(&machine, &self.kernels[v], workload).map_err(refused)?;
+                let hotplug: Vec<HotplugStep> =
+                    self.file.variants[v].hotplug.iter().flat_map(|e| e.steps()).collect();
+                let engine_job = engine
+                    .prepare(&machine, &self.kernels[v], workload, &hotplug)
+                    .map_err(refused)?;
                 jobs.push(Job { workload: w, variant: v, metrics, ignored, engine_job });
             }
         }

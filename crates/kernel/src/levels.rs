@@ -49,7 +49,7 @@ pub(crate) fn cluster_flags(version: Version) -> SdFlags {
 }
 
 /// First release that rebuilds domains while the masks still hold the CPU that goes offline.
-const REBUILDS_AT_ONCE_SINCE: Version = Version::new(6, 10);
+pub const REBUILDS_AT_ONCE_SINCE: Version = Version::new(6, 10);
 
 /// The levels of `machine` under `kernel`, and `cpu_smt_mask()` by CPU.
 ///

@@ -51,7 +51,8 @@ pub enum Dequeue {
 pub trait Class {
     /// `sched_fork`: a task exists; `parent` runs on the CPU it was forked on.
     fn fork(&mut self, w: &mut World, task: TaskId, parent: Option<TaskId>);
-    /// `select_task_rq`: the CPU for `task`, an allowed one.
+    /// `select_task_rq`: the CPU for `task`, an allowed one. The CPU that it last ran on may be offline, and none may be
+    /// allowed; then [`World::select_fallback_rq`] knows one.
     fn select_cpu(&mut self, w: &mut World, task: TaskId, why: Select) -> Cpu;
     /// `migrate_task_rq`: a task that is not queued is about to be queued on another CPU.
     fn migrate(&mut self, w: &mut World, task: TaskId);
@@ -83,6 +84,10 @@ pub trait Class {
     fn idle(&mut self, w: &mut World, cpu: Cpu, tick_stopped: bool);
     /// `nohz_idle_balance`, by a kicked CPU.
     fn nohz_balance(&mut self, w: &mut World, cpu: Cpu, kick: NohzKick);
+    /// `partition_sched_domains`: `w.topo` is new because `cpu` came online, `online`, or goes offline. Before 6.10 its
+    /// tasks have left a CPU that goes; from then on they are about to, by `put_prev`, `pick_next` and
+    /// `dequeue` in turn.
+    fn rebuild_domains(&mut self, w: &mut World, cpu: Cpu, online: bool);
     /// The stopper's work for a pushed task: moves the running or queued task of `from` that may go; whether one did.
     fn push(&mut self, w: &mut World, from: Cpu, to: Cpu) -> bool;
 }

@@ -77,7 +77,7 @@ pub struct Counters {
     pub affine_moves: u64,
     /// Where woken tasks landed, by distance from the waking CPU.
     pub wakeups_by_distance: [u64; Distance::COUNT],
-    /// Moves of tasks between CPUs at wake-up, fork and exec, by distance.
+    /// Moves of tasks between CPUs at wake-up, fork and exec, and off CPUs that go offline, by distance.
     pub placements_by_distance: [u64; Distance::COUNT],
     /// Moves of tasks by the balancer, by distance.
     pub balanced_by_distance: [u64; Distance::COUNT],
@@ -103,6 +103,14 @@ pub struct Counters {
     pub idle_ns: u64,
     /// Time spent on leaving idle states, interrupts on the way included.
     pub waking_ns: u64,
+    /// CPUs that went offline or came online.
+    pub hotplug_steps: u64,
+    /// Runnable tasks that left CPUs as these went offline.
+    pub hotplug_moved: u64,
+    /// Tasks that lost their affinity because none of its CPUs was online.
+    pub affinities_broken: u64,
+    /// Calls of `sched_setaffinity()` that failed for the same reason (`EINVAL`).
+    pub affinities_refused: u64,
 }
 
 impl Counters {
@@ -112,7 +120,7 @@ impl Counters {
         self.wakeup_latency[bin.min(LATENCY_BINS - 1)] += 1;
     }
 
-    /// Names and values, for tables and the result store.
+    /// Names and values, for tables and the result store; those of hotplug where there was any.
     pub fn named(&self) -> Vec<(String, u64)> {
         let mut out: Vec<(String, u64)> = vec![
             ("events".into(), self.events),
@@ -152,6 +160,14 @@ impl Counters {
         out.extend(latencies.map(|(bin, &n)| (latency_name(bin), n)));
         let by_busy = self.run_ns_by_busy.iter().enumerate().skip(1);
         out.extend(by_busy.map(|(k, &ns)| (format!("run_ns_{k}_busy"), ns)));
+        if self.hotplug_steps > 0 {
+            out.extend([
+                ("hotplug_steps".into(), self.hotplug_steps),
+                ("hotplug_moved".into(), self.hotplug_moved),
+                ("affinities_broken".into(), self.affinities_broken),
+                ("affinities_refused".into(), self.affinities_refused),
+            ]);
+        }
         out
     }
 }

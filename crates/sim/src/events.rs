@@ -112,6 +112,15 @@ impl Events {
         self.put(slot, key);
     }
 
+    /// Sets the event of `slot` ahead of most others of that time. It draws nothing, so that the order of other events
+    /// is what it would be without it.
+    pub fn set_ahead(&mut self, slot: u32, time_ns: u64) {
+        if self.popped == Some(slot) {
+            self.popped = None;
+        }
+        self.put(slot, Key::new(time_ns, 0));
+    }
+
     /// Takes the earliest event: its time and slot.
     pub fn pop(&mut self) -> Option<(u64, u32)> {
         if let Some(slot) = self.popped.take() {

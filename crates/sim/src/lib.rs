@@ -22,7 +22,7 @@ mod warmth;
 pub mod world;
 
 pub use counters::Counters;
-pub use scenario::{RunResult, Scenario};
+pub use scenario::{HotplugStep, RunResult, Scenario};
 pub use trace::{NoTrace, Trace};
 
 /// Why a scenario cannot be simulated.
@@ -83,6 +83,48 @@ pub enum SimError {
         found: String,
         /// CPUs online.
         online: String,
+    },
+    /// A hotplug step for a CPU that the machine does not have.
+    #[error("hotplug step {step}: found CPU {found}, expected one of the CPUs {expected}")]
+    HotplugCpu {
+        /// The step, from 0.
+        step: usize,
+        /// The CPU.
+        found: usize,
+        /// The machine's CPUs.
+        expected: String,
+    },
+    /// A hotplug step that changes nothing.
+    #[error("hotplug step {step}: found CPU {cpu} {found} already, expected one that is not")]
+    HotplugState {
+        /// The step, from 0.
+        step: usize,
+        /// The CPU.
+        cpu: usize,
+        /// What it is: online or offline.
+        found: &'static str,
+    },
+    /// A hotplug step that leaves no CPU (`EBUSY`).
+    #[error(
+        "hotplug step {step}: found the last online CPU {cpu} going offline, expected another one online"
+    )]
+    HotplugLast {
+        /// The step, from 0.
+        step: usize,
+        /// The CPU.
+        cpu: usize,
+    },
+    /// Hotplug steps that go back in time.
+    #[error(
+        "hotplug step {step}: found {found_ns} ns after a step at {before_ns} ns, expected ascending times"
+    )]
+    HotplugOrder {
+        /// The step, from 0.
+        step: usize,
+        /// Its time.
+        found_ns: u64,
+        /// The time of the step before.
+        before_ns: u64,
     },
     /// A program with more loops than tasks keep counts of.
     #[error("program `{program}`: found {found} loops, expected at most {max}")]

@@ -11,8 +11,13 @@ use crate::loops;
 use crate::topology::Topology;
 use crate::trace::{NoTrace, Trace};
 use crate::world::MAX_LOOPS;
+mod hotplug;
 mod steps;
 
+pub use hotplug::HotplugStep;
+
+use hotplug::Hotplug;
+pub(crate) use hotplug::Prepared;
 use kernel::Kernel;
 use machine::{CpuSet, IdleState, Machine};
 use workload::{Metric, Op, Reading, Workload};
@@ -29,6 +34,7 @@ pub struct Scenario {
     pub(crate) memory: Option<Memory>,
     /// Moves of a contended line for each access to it, where a program contends.
     pub(crate) contend_transfers: f64,
+    pub(crate) hotplug: Hotplug,
 }
 
 /// What one run gives.
@@ -49,16 +55,38 @@ impl Scenario {
         kernel: &Kernel,
         workload: Workload,
     ) -> Result<Scenario, SimError> {
+        Scenario::with_hotplug(machine, kernel, workload, &[])
+    }
+
+    /// The same with CPUs that go offline and come online while the run lasts, in the order of `steps`.
+    ///
+    /// # Errors
+    /// Besides those of [`Scenario::new`], steps that cannot be taken: [`SimError::HotplugCpu`],
+    /// [`SimError::HotplugState`], [`SimError::HotplugLast`], [`SimError::HotplugOrder`].
+    pub fn with_hotplug(
+        machine: &Machine,
+        kernel: &Kernel,
+        workload: Workload,
+        steps: &[HotplugStep],
+    ) -> Result<Scenario, SimError> {
         if machine.idle_states.is_empty() {
             return Err(SimError::IdleStates { machine: machine.name.clone() });
         }
         let domains = kernel::build(machine, kernel)?;
         let topo = Topology::new(machine, &domains);
-        let hw = Hardware::new(machine, &topo)?;
-        check(&workload, machine.online)?;
+        let hotplug = Hotplug::new(machine, kernel, steps)?;
+        let all = Machine { online: hotplug.ever_online, ..machine.clone() };
+        // Costs are those of all CPUs that ever run.
+        let widest = match all.online == machine.online {
+            true => None,
+            false => Some(Topology::new(&all, &kernel::build(&all, kernel)?)),
+        };
+        let widest = widest.as_ref().unwrap_or(&topo);
+        let hw = Hardware::new(machine, widest)?;
+        check(&workload, machine.online, all.online)?;
         steps::check(&workload)?;
         let memory = if uses(&workload, |op| matches!(op, Op::Memory(_))) {
-            Some(Memory::new(machine, &topo)?)
+            Some(Memory::new(machine, widest)?)
         } else {
             None
         };
@@ -76,6 +104,7 @@ impl Scenario {
             workload,
             memory,
             contend_transfers,
+            hotplug,
         })
     }
 
@@ -84,9 +113,14 @@ impl Scenario {
         &self.workload
     }
 
-    /// What the scenario's machine looks like to a class.
+    /// What the scenario's machine looks like to a class at the start.
     pub fn topology(&self) -> &Topology {
         &self.topo
+    }
+
+    /// What it looks like after hotplug step `step`, from 0; `None` where there are fewer.
+    pub fn topology_after(&self, step: usize) -> Option<&Topology> {
+        self.hotplug.steps.get(step).map(|s| self.hotplug.topology(s))
     }
 
     /// One run under the fair class. The same seed gives the same result on any machine.
@@ -122,9 +156,9 @@ fn uses(workload: &Workload, which: impl Fn(&Op) -> bool) -> bool {
     workload.programs.iter().any(|p| p.ops.iter().any(&which))
 }
 
-/// Affinities that leave a CPU, and loops that a task can count.
-fn check(workload: &Workload, online: CpuSet) -> Result<(), SimError> {
-    let usable = |task: &str, set: CpuSet| {
+/// Affinities that leave a CPU, at the start or at some time, and loops that a task can count.
+fn check(workload: &Workload, online: CpuSet, ever_online: CpuSet) -> Result<(), SimError> {
+    let usable = |task: &str, set: CpuSet, online: CpuSet| {
         if set.intersects(&online) {
             return Ok(());
         }
@@ -145,17 +179,17 @@ fn check(workload: &Workload, online: CpuSet) -> Result<(), SimError> {
         }
         for op in &program.ops {
             if let Op::SetAffinity(set) = op {
-                usable(&program.name, *set)?;
+                usable(&program.name, *set, ever_online)?;
             }
         }
     }
     for clients in &workload.clients {
-        usable("clients' interrupts", clients.irq_cpus)?;
+        usable("clients' interrupts", clients.irq_cpus, online)?;
     }
     check_shared(workload)?;
     for spawn in &workload.spawns {
         if let Some(set) = spawn.affinity {
-            usable(&workload.programs[spawn.program.0 as usize].name, set)?;
+            usable(&workload.programs[spawn.program.0 as usize].name, set, online)?;
         }
     }
     Ok(())

@@ -78,7 +78,7 @@ pub struct Llc {
     pub cpus: Box<[Cpu]>,
 }
 
-/// Everything that does not change while a run lasts.
+/// Everything that does not change while the same CPUs are online. Pipelines, their numbers and distances never do.
 #[derive(Debug)]
 pub struct Topology {
     /// Possible CPUs.
@@ -87,6 +87,8 @@ pub struct Topology {
     pub online: Box<[Cpu]>,
     /// The same as a set.
     pub online_set: CpuSet,
+    /// By CPU: the CPUs of its node, online or not (`cpumask_of_node`).
+    pub node_cpus: Vec<CpuSet>,
     /// By CPU: domains from the lowest up.
     pub domains: Vec<Box<[SimDomain]>>,
     /// Number of distinct groups.
@@ -150,6 +152,7 @@ impl Topology {
             nr_cpus: machine.cpus.len(),
             online: list(machine.online),
             online_set: machine.online,
+            node_cpus: cpus.clone().map(|c| machine.node_cpus(c)).collect(),
             domains,
             nr_group_states: numbers.states.len(),
             nr_views: numbers.views.len(),

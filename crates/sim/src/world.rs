@@ -30,6 +30,8 @@ pub enum Phase {
         /// Index into the machine's idle states.
         state: usize,
     },
+    /// Offline: nothing comes here.
+    Offline,
     /// On the way out of an idle state.
     Waking,
     /// Running a task.
@@ -124,7 +126,8 @@ pub struct Task {
     pub cpu: Cpu,
     /// Whether it can run.
     pub state: State,
-    /// CPUs it may use, out of the online ones.
+    /// CPUs it may use, out of the online ones; none where all of its affinity went offline while it slept, which
+    /// [`World::select_fallback_rq`] mends.
     pub allowed: CpuSet,
     /// Nice value, -20 to 19.
     pub nice: i8,
@@ -156,10 +159,14 @@ pub struct Task {
     pub(crate) message_ns: u64,
     /// When its last timer was due.
     pub(crate) due_ns: u64,
+    /// CPU whose clock runs its timer.
+    pub(crate) timer_cpu: Cpu,
+    /// CPUs it may use, online or not (`cpus_ptr`).
+    pub(crate) affinity: CpuSet,
 }
 
 impl Task {
-    /// A task at the start of `program`, asleep.
+    /// A task at the start of `program`, asleep; `allowed` is all of its affinity.
     pub(crate) fn new(program: ProgramId, cpu: Cpu, allowed: CpuSet) -> Task {
         Task {
             cpu,
@@ -184,6 +191,8 @@ impl Task {
             stamp_ns: 0,
             message_ns: 0,
             due_ns: 0,
+            timer_cpu: cpu,
+            affinity: allowed,
         }
     }
 }
@@ -204,6 +213,15 @@ pub enum Request {
     },
 }
 
+/// Something that a class did and the observer has not seen yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// [`World::balance_to`] moved a task.
+    Moved { task: TaskId, from: Cpu, to: Cpu },
+    /// A task may use other CPUs.
+    Allowed(TaskId),
+}
+
 /// The shared state.
 #[derive(Debug)]
 pub struct World<'a> {
@@ -218,7 +236,7 @@ pub struct World<'a> {
     /// Ticks so far and the first tick after now: wake-ups and idle CPUs ask too often for a division each time.
     pub(crate) jiffies: u64,
     pub(crate) next_tick_ns: u64,
-    /// What does not change.
+    /// What does not change while the same CPUs are online.
     pub topo: &'a Topology,
     /// What things cost.
     pub hw: &'a Hardware,
@@ -230,8 +248,7 @@ pub struct World<'a> {
     pub(crate) busy: Vec<u16>,
     /// What classes asked for.
     pub requests: Vec<Request>,
-    /// Moves by [`World::balance_to`] that the observer has not seen yet.
-    pub(crate) moves: Vec<(TaskId, Cpu, Cpu)>,
+    pub(crate) notes: Vec<Note>,
     /// Draws of balancing.
     pub(crate) balance_draws: Stream,
     /// Counters.
@@ -291,6 +308,21 @@ impl World<'_> {
         self.tasks[task.index()].allowed.contains(cpu as usize)
     }
 
+    /// `select_fallback_rq`: the first allowed CPU of the same node, else of all. A task whose affinity has no online
+    /// CPU left loses it for good (`cpuset_cpus_allowed_fallback`, then `cpu_possible_mask`).
+    pub fn select_fallback_rq(&mut self, task: TaskId) -> Cpu {
+        let t = &mut self.tasks[task.index()];
+        let mut near = t.allowed & self.topo.node_cpus[t.cpu as usize];
+        if t.allowed.is_empty() {
+            t.affinity = CpuSet::first_n(self.topo.nr_cpus);
+            t.allowed = self.topo.online_set;
+            near = CpuSet::EMPTY;
+            self.counters.affinities_broken += 1;
+            self.notes.push(Note::Allowed(task));
+        }
+        near.first().or(t.allowed.first()).map_or(t.cpu, |c| c as Cpu)
+    }
+
     /// Makes `cpu` spend `cycles` on kernel work before its task goes on.
     pub fn charge(&mut self, cpu: Cpu, cycles: f64) {
         self.cpus[cpu as usize].debt += cycles;
@@ -301,14 +333,14 @@ impl World<'_> {
         let from = self.tasks[task.index()].cpu;
         self.counters.balanced_by_distance[self.topo.distance(from, cpu) as usize] += 1;
         self.tasks[task.index()].cpu = cpu;
-        self.moves.push((task, from, cpu));
+        self.notes.push(Note::Moved { task, from, to: cpu });
     }
 
     /// Exit latency order of an idle CPU's state, and since when it is idle; `None` if it is not idle.
     pub fn idle_state(&self, cpu: Cpu) -> Option<(usize, u64)> {
         match self.cpus[cpu as usize].phase {
             Phase::Idle { since_ns, state } => Some((state, since_ns)),
-            Phase::Waking | Phase::Running => None,
+            Phase::Offline | Phase::Waking | Phase::Running => None,
         }
     }
 }

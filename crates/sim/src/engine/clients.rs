@@ -13,9 +13,9 @@ use crate::world::{Phase, TaskId};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct User {
     /// Index of its group.
-    group: u16,
+    pub(super) group: u16,
     /// CPU that takes its interrupts.
-    irq_cpu: Cpu,
+    pub(super) irq_cpu: Cpu,
     /// When its request arrived.
     since_ns: u64,
     waits: bool,

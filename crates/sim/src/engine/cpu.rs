@@ -88,7 +88,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     }
 
     /// Counts `cpu` in or out of its pipeline's busy threads; the speed of the others changes.
-    fn set_busy(&mut self, cpu: Cpu, busy: bool) {
+    pub(super) fn set_busy(&mut self, cpu: Cpu, busy: bool) {
         let topo = self.w.topo;
         let pipeline = topo.pipeline_of[cpu as usize] as usize;
         let before = self.w.busy[pipeline];
@@ -161,7 +161,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         }
         if next != previous {
             self.w.counters.switches += 1;
-            self.report_moves();
+            self.report_notes();
             self.trace.switch(self.w.now_ns, cpu, previous, next);
             self.w.note_switch(previous, next);
         }
@@ -232,7 +232,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     pub(super) fn resched(&mut self, cpu: Cpu, from: Cpu) {
         match self.w.cpus[cpu as usize].phase {
             Phase::Idle { .. } => self.leave_idle(cpu, from),
-            Phase::Waking => {}
+            Phase::Offline | Phase::Waking => {}
             Phase::Running => {
                 let delay_ns = if cpu == from { 0 } else { self.w.hw.ipi_ns };
                 self.w.counters.ipis += u64::from(cpu != from);
@@ -261,7 +261,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// Ends the busy waits on `flag` of running tasks.
     pub(super) fn wake_watchers(&mut self, flag: workload::FlagId) {
-        for &cpu in &self.scenario.topo.online {
+        for &cpu in &self.w.topo.online {
             let Some(task) = self.w.cpus[cpu as usize].curr else { continue };
             let watches = match self.w.tasks[task.index()].doing {
                 Doing::Spin(f) | Doing::Units { flag: f, .. } => f == flag,

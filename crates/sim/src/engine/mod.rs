@@ -3,6 +3,7 @@
 mod bandwidth;
 mod clients;
 mod cpu;
+mod hotplug;
 mod lines;
 mod pace;
 mod queues;
@@ -22,7 +23,7 @@ use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
 use crate::trace::Trace;
-use crate::world::{CpuState, Phase, Request, TaskId, World};
+use crate::world::{CpuState, Note, Phase, Request, TaskId, World};
 use bandwidth::NodeLoad;
 use clients::Users;
 use lines::LineUser;
@@ -59,6 +60,10 @@ pub(crate) struct Sim<'a, C, T> {
     pub(crate) marks: Vec<Option<u64>>,
     /// By CPU: sleeping tasks whose timers are on it.
     sleepers: Vec<Vec<(u64, TaskId)>>,
+    /// First event slot of a task; before come those of CPUs, users and, where there are steps, hotplug.
+    first_task: u32,
+    /// The next hotplug step.
+    next_step: usize,
     /// The CPU whose event is being handled: where requests come from.
     here: Cpu,
     /// Tasks other than daemons that run or have a timer, and users who think.
@@ -104,16 +109,18 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             tasks: Vec::with_capacity(workload.spawns.len() + 64),
             busy: vec![0; scenario.topo.pipelines.len()],
             requests: Vec::with_capacity(16),
-            moves: Vec::with_capacity(16),
+            notes: Vec::with_capacity(16),
             balance_draws: Stream::new(seed, Purpose::Balance),
             counters: Default::default(),
         };
         let users = Users::new(scenario, seed);
+        let hotplug = usize::from(!scenario.hotplug.steps.is_empty());
+        let first_task = nr_cpus + users.list.len() + hotplug;
         let mut sim = Sim {
             w,
             class,
             trace,
-            events: Events::new(nr_cpus + users.list.len(), seed),
+            events: Events::new(first_task, seed),
             scenario,
             idle_states: &scenario.idle_states,
             loop_slots: workload.programs.iter().map(|p| loops::slots(&p.ops)).collect(),
@@ -134,6 +141,8 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             counted: vec![0; workload.counters as usize],
             marks: vec![None; workload.marks as usize],
             sleepers: vec![Vec::with_capacity(8); nr_cpus],
+            first_task: first_task as u32,
+            next_step: 0,
             here: 0,
             active: 0,
             steps: 0,
@@ -161,7 +170,8 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     /// All CPUs idle, the first tasks asleep.
     fn boot(&mut self) {
         let deepest = self.idle_states.len() - 1;
-        for &cpu in &self.scenario.topo.online {
+        self.w.cpus.iter_mut().for_each(|c| c.phase = Phase::Offline);
+        for &cpu in &self.w.topo.online {
             self.w.cpus[cpu as usize].phase = Phase::Idle { since_ns: 0, state: deepest };
             self.class.idle(&mut self.w, cpu, true);
         }
@@ -169,12 +179,14 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             self.spawn(spawn);
         }
         self.boot_users();
+        self.arm_hotplug();
     }
 
     /// Runs until a task stops the run.
     pub(crate) fn run(&mut self) -> Result<(), SimError> {
         let first_user = self.scenario.topo.nr_cpus as u32;
-        let first_task = first_user + self.users.list.len() as u32;
+        let first_task = self.first_task;
+        let hotplug = first_user + self.users.list.len() as u32;
         while !self.stopped {
             let next = self.events.pop().filter(|_| self.active > 0);
             let Some((now_ns, slot)) = next else { return Err(self.stuck()) };
@@ -185,10 +197,12 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             self.w.counters.events += 1;
             if slot < first_user {
                 self.cpu_event(slot as Cpu);
-            } else if slot < first_task {
+            } else if slot >= first_task {
+                self.timer_event(TaskId(slot - first_task));
+            } else if slot < hotplug {
                 self.request_arrives(slot - first_user);
             } else {
-                self.timer_event(TaskId(slot - first_task));
+                self.hotplug_event();
             }
             self.answer_requests();
             if let Some(failure) = self.failure.take() {
@@ -240,19 +254,27 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Phase::Idle { .. } if self.w.cpus[cpu as usize].nr_running > 0 => {
                 self.leave_idle(cpu, cpu);
             }
-            Phase::Idle { .. } | Phase::Waking => {}
+            Phase::Idle { .. } | Phase::Offline | Phase::Waking => {}
         }
     }
 
-    /// Passes on the moves that the class made.
-    fn report_moves(&mut self) {
-        for (task, from, to) in self.w.moves.drain(..) {
-            self.trace.migrate(self.w.now_ns, task, from, to);
+    /// Passes on what the class did.
+    fn report_notes(&mut self) {
+        for note in self.w.notes.drain(..) {
+            match note {
+                Note::Moved { task, from, to } => {
+                    self.trace.migrate(self.w.now_ns, task, from, to);
+                }
+                Note::Allowed(task) => {
+                    let allowed = self.w.tasks[task.index()].allowed;
+                    self.trace.allowed(self.w.now_ns, task, allowed);
+                }
+            }
         }
     }
 
     fn answer_requests(&mut self) {
-        self.report_moves();
+        self.report_notes();
         while let Some(request) = self.w.requests.pop() {
             match request {
                 Request::Resched(cpu) => self.resched(cpu, self.here),
@@ -298,7 +320,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     }
 
     fn settle_all(&mut self) {
-        for &cpu in &self.scenario.topo.online {
+        for &cpu in &self.w.topo.online {
             self.settle(cpu);
             if let Phase::Idle { since_ns, .. } = self.w.cpus[cpu as usize].phase {
                 self.w.counters.idle_ns += self.w.now_ns - since_ns;

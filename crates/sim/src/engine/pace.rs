@@ -34,7 +34,7 @@ pub(super) struct Pace {
 impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     fn fixed(&self) -> Option<Fixed<'a>> {
         let memory = self.scenario.memory.as_ref()?;
-        Some(Fixed { memory, hw: &self.scenario.hw, topo: &self.scenario.topo })
+        Some(Fixed { memory, hw: &self.scenario.hw, topo: self.w.topo })
     }
 
     /// Whether steps of `task` take memory time.

@@ -6,6 +6,7 @@ use crate::class::{Class, Dequeue, Enqueue, Select};
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, State, TaskId};
+use machine::CpuSet;
 use workload::{Missed, Op, Since, TimerId};
 
 /// Less kernel work than this, in cycles, is none.
@@ -185,15 +186,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 self.next_op(task);
                 self.move_running(cpu, task, target)
             }
-            Some(Op::SetAffinity(set)) => {
-                let allowed = *set & self.scenario.topo.online_set;
-                self.w.tasks[task.index()].allowed = allowed;
-                self.trace.allowed(self.w.now_ns, task, allowed);
-                let stays = allowed.contains(cpu as usize);
-                let target = if stays { cpu } else { allowed.first().map_or(cpu, |c| c as Cpu) };
-                self.next_op(task);
-                self.move_running(cpu, task, target)
-            }
+            Some(&Op::SetAffinity(set)) => self.set_affinity(cpu, task, set),
             Some(&Op::SetNice(nice)) => self.set_nice(task, nice),
             Some(&Op::SetSlice(slice_ns)) => {
                 self.class.set_slice(&mut self.w, task, slice_ns);
@@ -217,6 +210,22 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             }
             _ => self.next_op(task),
         }
+    }
+
+    /// `sched_setaffinity`, which fails where none of the CPUs is online.
+    fn set_affinity(&mut self, cpu: Cpu, task: TaskId, set: CpuSet) -> Step {
+        self.next_op(task);
+        let allowed = set & self.w.topo.online_set;
+        let Some(first) = allowed.first() else {
+            self.w.counters.affinities_refused += 1;
+            return Step::Again;
+        };
+        let affinity = self.affinity_of(set);
+        let t = &mut self.w.tasks[task.index()];
+        (t.affinity, t.allowed) = (affinity, allowed);
+        self.trace.allowed(self.w.now_ns, task, allowed);
+        let target = if allowed.contains(cpu as usize) { cpu } else { first as Cpu };
+        self.move_running(cpu, task, target)
     }
 
     /// A nice value that rises lets others run (`prio_changed_fair`).

@@ -6,6 +6,7 @@ use crate::events::NEVER;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Phase, State, Task, TaskId};
+use machine::CpuSet;
 use workload::{ProgramId, Spawn};
 
 impl<C: Class, T: Trace> Sim<'_, C, T> {
@@ -23,13 +24,15 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// A task of the start: asleep on a random CPU that it may use, its timer running.
     pub(super) fn spawn(&mut self, spawn: &Spawn) {
-        let online = self.scenario.topo.online_set;
-        let allowed = spawn.affinity.map_or(online, |set| set & online);
+        let possible = CpuSet::first_n(self.w.topo.nr_cpus);
+        let affinity = spawn.affinity.map_or(possible, |set| self.affinity_of(set));
+        let allowed = affinity & self.w.topo.online_set;
         let nth = self.start.below(allowed.len() as u64) as usize;
         let cpu = allowed.iter().nth(nth).unwrap_or(0) as Cpu;
         let task = self.add_task(Task {
             nice: spawn.nice,
             daemon: spawn.daemon,
+            affinity,
             ..Task::new(spawn.program, cpu, allowed)
         });
         let wake_ns = spawn.first_wake_ns + self.start.below(spawn.within_ns + 1);
@@ -44,6 +47,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             daemon: p.daemon,
             client: p.client,
             parent: Some(parent),
+            affinity: p.affinity,
             ..Task::new(program, cpu, p.allowed)
         });
         self.w.tasks[parent.index()].children += 1;
@@ -60,15 +64,15 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     }
 
     pub(super) fn start_timer(&mut self, task: TaskId, at_ns: u64) {
-        let cpu = self.w.tasks[task.index()].cpu;
-        self.sleepers[cpu as usize].push((at_ns, task));
-        let first_task = (self.scenario.topo.nr_cpus + self.users.list.len()) as u32;
-        self.events.set(first_task + task.0, at_ns);
+        let t = &mut self.w.tasks[task.index()];
+        t.timer_cpu = t.cpu;
+        self.sleepers[t.cpu as usize].push((at_ns, task));
+        self.events.set(self.first_task + task.0, at_ns);
     }
 
     /// A sleep is over: the timer interrupt of the CPU where it was started wakes the task.
     pub(super) fn timer_event(&mut self, task: TaskId) {
-        let cpu = self.w.tasks[task.index()].cpu;
+        let cpu = self.w.tasks[task.index()].timer_cpu;
         self.here = cpu;
         self.sleepers[cpu as usize].retain(|s| s.1 != task);
         if self.w.cpus[cpu as usize].phase == Phase::Running {
@@ -134,7 +138,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let phase = self.w.cpus[cpu as usize].phase;
         match phase {
             Phase::Idle { .. } => self.leave_idle(cpu, from),
-            Phase::Waking => {}
+            Phase::Offline | Phase::Waking => {}
             Phase::Running if self.w.cpus[cpu as usize].curr.is_none() => self.resched(cpu, from),
             Phase::Running if self.class.preempts(&mut self.w, task) => {
                 if cpu == from {

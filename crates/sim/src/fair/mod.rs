@@ -15,6 +15,7 @@ mod eevdf;
 mod entity;
 mod env;
 mod groups;
+mod hotplug;
 mod idle_sibling;
 mod idlest;
 mod idlest_class;
@@ -36,12 +37,12 @@ mod wakeup;
 mod weight;
 
 use crate::class::{Class, Dequeue, Enqueue, Select};
-use crate::topology::{Cpu, SimDomain, Topology};
+use crate::topology::{Cpu, Topology};
 use crate::world::{NohzKick, Request, TaskId, World};
 use busiest::LoadStats;
 use classes::GroupStats;
 use entity::Entity;
-use kernel::{Kernel, SdFlags, Version};
+use kernel::{Kernel, Version};
 use nohz::Nohz;
 use queue::RunQueue;
 use rules::Rules;
@@ -113,11 +114,9 @@ impl Fair {
             nr_idle_scan: 0,
         });
         let rules = Rules::new(kernel);
-        let asym = |d: &SimDomain| d.flags.contains(SdFlags::ASYM_CPUCAPACITY);
         Fair {
-            cluster_active: rules.cluster_scan && topo.cluster.iter().any(Option::is_some),
-            asym_capacity: rules.version >= Version::new(5, 10)
-                && topo.domains.iter().flatten().any(asym),
+            cluster_active: rules.searches_clusters(topo),
+            asym_capacity: rules.looks_at_capacity(topo),
             rules,
             tunables: Tunables::new(topo.online.len(), kernel.version),
             entities: Vec::with_capacity(64),
@@ -224,6 +223,10 @@ impl Class for Fair {
         if w.idle_cpu(cpu) {
             self.nohz_idle_balance(w, cpu, kick, true);
         }
+    }
+
+    fn rebuild_domains(&mut self, w: &mut World, cpu: Cpu, online: bool) {
+        self.partition_sched_domains(w, cpu, online);
     }
 
     fn push(&mut self, w: &mut World, from: Cpu, to: Cpu) -> bool {

@@ -16,6 +16,9 @@ use machine::CpuSet;
 #[derive(Debug)]
 pub(super) struct Nohz {
     idle_cpus: CpuSet,
+    /// Those that their LLC's `nr_busy_cpus` leaves out (`sd->nohz_idle`): not those idle since before their domains
+    /// were built.
+    counted_idle: CpuSet,
     has_blocked: bool,
     next_blocked: u64,
     next_balance: u64,
@@ -28,12 +31,19 @@ impl Nohz {
     pub(super) fn new(nr_cpus: usize) -> Nohz {
         Nohz {
             idle_cpus: CpuSet::EMPTY,
+            counted_idle: CpuSet::EMPTY,
             has_blocked: false,
             next_blocked: 0,
             next_balance: 0,
             has_blocked_load: vec![false; nr_cpus],
             last_blocked_update: vec![0; nr_cpus],
         }
+    }
+
+    /// New domains for the CPUs `online`: all of them count as busy, and a CPU that leaves is idle for nobody.
+    pub(super) fn rebuild(&mut self, online: CpuSet) {
+        self.counted_idle = CpuSet::EMPTY;
+        self.idle_cpus = self.idle_cpus & online;
     }
 }
 
@@ -44,6 +54,7 @@ impl Fair {
         self.nohz.has_blocked = true;
         if !self.nohz.idle_cpus.contains(cpu as usize) {
             self.nohz.idle_cpus.insert(cpu as usize);
+            self.nohz.counted_idle.insert(cpu as usize);
             let llc = &mut self.llcs[w.topo.llc_of[cpu as usize] as usize];
             llc.nr_busy_cpus = llc.nr_busy_cpus.saturating_sub(1);
         }
@@ -53,7 +64,10 @@ impl Fair {
     fn nohz_balance_exit_idle(&mut self, w: &World, cpu: Cpu) {
         if self.nohz.idle_cpus.contains(cpu as usize) {
             self.nohz.idle_cpus.remove(cpu as usize);
-            self.llcs[w.topo.llc_of[cpu as usize] as usize].nr_busy_cpus += 1;
+            if self.nohz.counted_idle.contains(cpu as usize) {
+                self.nohz.counted_idle.remove(cpu as usize);
+                self.llcs[w.topo.llc_of[cpu as usize] as usize].nr_busy_cpus += 1;
+            }
         }
     }
 

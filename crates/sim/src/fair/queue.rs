@@ -23,6 +23,24 @@ pub(super) struct DomainState {
     pub(super) avg_scan_cost_ns: u64,
 }
 
+impl DomainState {
+    /// As `sd_init` leaves the domains of one CPU, built at tick `jiffies`.
+    pub(super) fn of_chain(domains: &[SimDomain], jiffies: u64) -> Vec<DomainState> {
+        domains
+            .iter()
+            .map(|d| DomainState {
+                last_balance: jiffies,
+                balance_interval_ms: d.min_interval_ms,
+                nr_balance_failed: 0,
+                max_newidle_cost_ns: 0,
+                next_decay: jiffies,
+                newidle_rate: SuccessRate::new(),
+                avg_scan_cost_ns: 0,
+            })
+            .collect()
+    }
+}
+
 /// Load of tasks that left while the queue could not be updated (`cfs_rq->removed`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Removed {
@@ -101,18 +119,7 @@ impl RunQueue {
             removed: Removed::default(),
             cpu_load: [0; LOAD_INDICES],
             last_load_update: 0,
-            domains: domains
-                .iter()
-                .map(|d| DomainState {
-                    last_balance: 0,
-                    balance_interval_ms: d.min_interval_ms,
-                    nr_balance_failed: 0,
-                    max_newidle_cost_ns: 0,
-                    next_decay: 0,
-                    newidle_rate: SuccessRate::new(),
-                    avg_scan_cost_ns: 0,
-                })
-                .collect(),
+            domains: DomainState::of_chain(domains, 0),
             next_balance: 0,
             avg_idle_ns: 2 * MIGRATION_COST_NS,
             wake_avg_idle_ns: 2 * MIGRATION_COST_NS,

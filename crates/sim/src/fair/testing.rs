@@ -40,7 +40,7 @@ pub(super) fn world(scenario: &Scenario) -> (World<'_>, Fair) {
         tasks: Vec::new(),
         busy: vec![0; topo.pipelines.len()],
         requests: Vec::new(),
-        moves: Vec::new(),
+        notes: Vec::new(),
         balance_draws: Stream::new(0, Purpose::Balance),
         counters: Default::default(),
     };

@@ -62,13 +62,7 @@ impl Fair {
         {
             self.entities[waker.index()].recent_used_cpu = wake.cpu;
         }
-        if w.allowed(task, chosen) { chosen } else { self.select_fallback_rq(w, task) }
-    }
-
-    /// `select_fallback_rq`: the first CPU that the task may use.
-    fn select_fallback_rq(&self, w: &World, task: TaskId) -> Cpu {
-        let task = &w.tasks[task.index()];
-        task.allowed.first().map_or(task.cpu, |c| c as Cpu)
+        if w.allowed(task, chosen) { chosen } else { w.select_fallback_rq(task) }
     }
 
     /// `record_wakee`: how often a waker changes the task it wakes.

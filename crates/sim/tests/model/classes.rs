@@ -74,6 +74,8 @@ impl Class for FirstCpu {
         !self.waiting[cpu as usize].is_empty()
     }
 
+    fn rebuild_domains(&mut self, _: &mut World, _: Cpu, _: bool) {}
+
     fn newidle(&mut self, _: &mut World, _: Cpu) -> bool {
         false
     }

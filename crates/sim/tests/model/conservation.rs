@@ -11,10 +11,10 @@ use workload::{
 };
 
 /// Long enough for everything that ends to have ended.
-const END_NS: u64 = 800_000_000;
+pub const END_NS: u64 = 800_000_000;
 
 /// SMT cores; those of eight threads may consist of two small cores.
-fn any_machine() -> impl Strategy<Value = Machine> {
+pub fn any_machine() -> impl Strategy<Value = Machine> {
     (1u32..5, prop::sample::select(vec![1u32, 2, 4, 8]), any::<bool>()).prop_map(
         |(cores, threads, small)| {
             let mut machine = machines::smt(cores, threads);
@@ -39,7 +39,7 @@ pub fn interleaved(core: u32) -> ThreadGroups {
 
 /// One of the things that a program does, by number; CPUs by numbers that wrap around.
 #[derive(Debug, Clone)]
-enum Part {
+pub enum Part {
     Compute(u32),
     Sleep(u32),
     Bind(Vec<usize>),
@@ -53,6 +53,20 @@ enum Part {
     Timer(u32),
     /// A message into the shared bounded queue and one out of it.
     Exchange,
+}
+
+/// Programs with their affinities.
+pub type Mixes = Vec<(Vec<Part>, Option<Vec<usize>>)>;
+
+pub fn any_mixes() -> impl Strategy<Value = Mixes> {
+    let affinity = prop::option::of(prop::collection::vec(0usize..64, 1..5));
+    prop::collection::vec((prop::collection::vec(any_part(), 1..6), affinity), 1..10)
+}
+
+/// Kind, capacity and level at which writers wake, of the shared queue.
+pub fn any_queue() -> impl Strategy<Value = (QueueKind, u32, u32)> {
+    let kinds = vec![QueueKind::Pipe, QueueKind::Socket, QueueKind::Loopback, QueueKind::Futex];
+    (prop::sample::select(kinds), 1u32..6, 1u32..6)
 }
 
 fn any_part() -> impl Strategy<Value = Part> {
@@ -149,7 +163,7 @@ fn ping_pong(w: &mut Workload, times: u32) {
     }
 }
 
-fn build(
+pub fn build(
     machine: &Machine,
     mixes: &[(Vec<Part>, Option<Vec<usize>>)],
     pairs: u32,
@@ -177,17 +191,10 @@ proptest! {
     #[test]
     fn nothing_is_lost(
         machine in any_machine(),
-        mixes in prop::collection::vec(
-            (prop::collection::vec(any_part(), 1..6), prop::option::of(prop::collection::vec(0usize..64, 1..5))),
-            1..10,
-        ),
+        mixes in any_mixes(),
         pairs in 0u32..4,
         endless in 0usize..5,
-        queue in (
-            prop::sample::select(vec![QueueKind::Pipe, QueueKind::Socket, QueueKind::Loopback, QueueKind::Futex]),
-            1u32..6,
-            1u32..6,
-        ),
+        queue in any_queue(),
         seed in any::<u64>(),
         version in prop::sample::select(RELEASES.to_vec()),
     ) {

@@ -9,6 +9,7 @@ mod conservation;
 mod contention;
 mod determinism;
 mod fairness;
+mod hotplug;
 mod knobs;
 mod machines;
 mod memory;

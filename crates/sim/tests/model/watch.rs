@@ -29,6 +29,8 @@ pub struct Watch {
     pub received: u64,
     /// By queue: when the messages in it were written.
     queued: BTreeMap<QueueId, VecDeque<u64>>,
+    /// CPUs that are offline from one point in time to another.
+    pub offline: Vec<(Cpu, u64, u64)>,
     pub fullest: BTreeMap<QueueId, usize>,
     holders: BTreeMap<LockId, TaskId>,
     running: Vec<Option<TaskId>>,
@@ -43,6 +45,7 @@ impl Watch {
             sent: 0,
             received: 0,
             queued: BTreeMap::new(),
+            offline: Vec::new(),
             fullest: BTreeMap::new(),
             holders: BTreeMap::new(),
             running: vec![None; nr_cpus],
@@ -59,6 +62,14 @@ impl Watch {
     fn time(&mut self, at_ns: u64) {
         self.check(at_ns >= self.last_ns, at_ns, || "time went back".to_string());
         self.last_ns = at_ns;
+    }
+
+    /// Nothing but leaving happens on a CPU that is offline.
+    fn comes(&mut self, at_ns: u64, task: TaskId, cpu: Cpu) {
+        let gone =
+            |&(c, from_ns, to_ns): &(Cpu, u64, u64)| c == cpu && from_ns < at_ns && at_ns < to_ns;
+        let offline = self.offline.iter().any(gone);
+        self.check(!offline, at_ns, || format!("{task:?} comes to the offline CPU {cpu}"));
     }
 
     fn runs(&mut self, at_ns: u64, task: Option<TaskId>) {
@@ -118,6 +129,7 @@ impl Trace for Watch {
         }
         self.running[cpu as usize] = next;
         let Some(task) = next else { return };
+        self.comes(at_ns, task, cpu);
         let seen = &mut self.tasks[task.index()];
         let (exited, allowed) = (seen.exited, seen.allowed.contains(cpu as usize));
         let elsewhere = seen.since_ns.replace(at_ns).is_some();
@@ -132,6 +144,7 @@ impl Trace for Watch {
 
     fn wakeup(&mut self, at_ns: u64, task: TaskId, _by: Cpu, target: Cpu) {
         self.time(at_ns);
+        self.comes(at_ns, task, target);
         self.tasks[task.index()].ready_ns = Some(at_ns);
         let awake = self.tasks[task.index()].since_ns.is_some();
         self.check(!awake, at_ns, || format!("{task:?} is woken while it runs"));
@@ -178,6 +191,7 @@ impl Trace for Watch {
 
     fn migrate(&mut self, at_ns: u64, task: TaskId, from: Cpu, to: Cpu) {
         self.time(at_ns);
+        self.comes(at_ns, task, to);
         let seen = &mut self.tasks[task.index()];
         let was_there = seen.cpu.replace(to).is_none_or(|c| c == from);
         let running = seen.since_ns.is_some();
