@@ -32,7 +32,7 @@ fn prints_figures_marks_and_what_is_missing() {
     let head = "tbench4\nVarying: clients\nUnit: MB/sec (higher is better)\n\n";
     assert!(text.starts_with(head), "{text}");
     assert!(text.contains("399.98 +-  0.74% (          )"), "{text}");
-    assert!(text.contains("799.96 +-  0.74% (  100.00%*)"), "{text}");
+    assert!(text.contains("799.97 +-  0.74% (  100.00%*)"), "{text}");
     assert!(text.contains("(    0.00% )"), "{text}");
     assert!(text.contains("  missing"), "{text}");
     assert!(text.contains("Hmean 16 of same: Hmean of values[0]: found 0, expected"), "{text}");
