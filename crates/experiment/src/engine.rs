@@ -2,7 +2,7 @@
 
 use kernel::Kernel;
 use machine::Machine;
-use sim::HotplugStep;
+use sim::Setting;
 use workload::Workload;
 
 /// What one run gives.
@@ -10,6 +10,8 @@ use workload::Workload;
 pub struct Sample {
     /// Metrics in the workload's order.
     pub metrics: Vec<f64>,
+    /// Average power of all packages over the run, in W, where the setting governs clocks.
+    pub power_w: Option<f64>,
     /// Counters by name.
     pub counters: Vec<(String, u64)>,
 }
@@ -22,14 +24,13 @@ pub trait Engine: Sync {
     /// The engine's name, as in results.
     fn name(&self) -> &'static str;
 
-    /// Makes `workload` ready to run on `machine` under `kernel`, with CPUs that go offline or come online meanwhile; the
-    /// error says why it cannot.
+    /// Makes `workload` ready to run on `machine` under `kernel` in `setting`; the error says why it cannot.
     fn prepare(
         &self,
         machine: &Machine,
         kernel: &Kernel,
         workload: Workload,
-        hotplug: &[HotplugStep],
+        setting: &Setting,
     ) -> Result<Self::Job, String>;
 
     /// One run.
@@ -52,13 +53,16 @@ impl Engine for SimEngine {
         machine: &Machine,
         kernel: &Kernel,
         workload: Workload,
-        hotplug: &[HotplugStep],
+        setting: &Setting,
     ) -> Result<sim::Scenario, String> {
-        sim::Scenario::with_hotplug(machine, kernel, workload, hotplug).map_err(|e| e.to_string())
+        sim::Scenario::in_setting(machine, kernel, workload, setting).map_err(|e| e.to_string())
     }
 
     fn run(&self, job: &sim::Scenario, seed: u64) -> Result<Sample, String> {
         let result = job.run(seed).map_err(|e| e.to_string())?;
-        Ok(Sample { metrics: result.metrics, counters: result.counters.named() })
+        let energy_j: f64 = result.energy_j.iter().sum();
+        let power_w =
+            (!result.energy_j.is_empty()).then(|| energy_j / (result.end_ns as f64 / 1e9));
+        Ok(Sample { metrics: result.metrics, power_w, counters: result.counters.named() })
     }
 }

@@ -1,9 +1,11 @@
 //! The experiment file: machine, variants, workloads, runs. TOML; every field is checked, unknown ones are errors.
 
 mod entry;
+mod frequency;
 mod hotplug;
 
 pub use entry::WorkloadEntry;
+pub use frequency::FrequencyEntry;
 pub use hotplug::HotplugEntry;
 
 use crate::ExperimentError;
@@ -68,6 +70,8 @@ pub struct VariantEntry {
     /// CPUs that go offline or come online while a run lasts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hotplug: Vec<HotplugEntry>,
+    /// Who governs the clocks; without, all cores run at the machine's `nominal_khz`. All variants have one or none.
+    pub frequency: Option<FrequencyEntry>,
     /// A seed of its own. Variants without one run under the same seeds, pair by pair.
     pub seed: Option<u64>,
 }
@@ -122,7 +126,15 @@ impl ExperimentFile {
                 return refuse(field.into(), format!("`{twice}` twice"), "each name once");
             }
         }
+        let governed = self.variants[0].frequency.is_some();
         for v in &self.variants {
+            if v.frequency.is_some() != governed {
+                let (found, expected) = match governed {
+                    true => ("none", "one, as the baseline has one"),
+                    false => ("one", "none, as the baseline has none"),
+                };
+                return refuse(format!("variant `{}`: frequency", v.name), found.into(), expected);
+            }
             let hz = v.hz.unwrap_or(kernel::Kernel::DEFAULT_HZ);
             if ![100, 250, 300, 1000].contains(&hz) {
                 return refuse(

@@ -4,6 +4,7 @@ pub mod engine;
 mod error;
 pub mod file;
 pub mod plan;
+pub mod power;
 pub mod results;
 pub mod store;
 pub mod study;

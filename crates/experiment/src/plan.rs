@@ -2,13 +2,14 @@
 
 use crate::ExperimentError;
 use crate::engine::{Engine, Sample};
-use crate::file::{ExperimentFile, VariantEntry, WorkloadEntry};
+use crate::file::{ExperimentFile, FrequencyEntry, VariantEntry, WorkloadEntry};
+use crate::power;
 use crate::results::{MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use crate::store::folder_of;
 use kernel::Kernel;
 use machine::Machine;
 use rayon::prelude::*;
-use sim::HotplugStep;
+use sim::Setting;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use workload::rtapp::{Built, Ignored};
@@ -153,11 +154,18 @@ impl Plan {
                 };
                 let Built { workload, ignored } =
                     self.workload(entry, &machine).map_err(refused)?;
-                let metrics = workload.metrics.iter().map(MetricInfo::from).collect();
-                let hotplug: Vec<HotplugStep> =
-                    self.file.variants[v].hotplug.iter().flat_map(|e| e.steps()).collect();
+                let variant = &self.file.variants[v];
+                let setting = Setting {
+                    hotplug: variant.hotplug.iter().flat_map(|e| e.steps()).collect(),
+                    frequency: variant.frequency.as_ref().map(FrequencyEntry::frequency),
+                };
+                let mut metrics: Vec<MetricInfo> =
+                    workload.metrics.iter().map(MetricInfo::from).collect();
+                if setting.frequency.is_some() {
+                    metrics.extend(power::metrics(metrics.first()));
+                }
                 let engine_job = engine
-                    .prepare(&machine, &self.kernels[v], workload, &hotplug)
+                    .prepare(&machine, &self.kernels[v], workload, &setting)
                     .map_err(refused)?;
                 jobs.push(Job { workload: w, variant: v, metrics, ignored, engine_job });
             }
@@ -192,10 +200,14 @@ impl Plan {
         for (j, job) in jobs.iter().enumerate() {
             let mut runs = Vec::new();
             while let Some((&(_, run), sample)) = samples.next_if(|&(&(of, _), _)| of == j) {
+                let mut metrics = sample.metrics;
+                if let Some(watts) = sample.power_w {
+                    metrics.extend(power::values(&job.metrics, &metrics, watts));
+                }
                 runs.push(Run {
                     run,
                     seed: self.seed(job.variant, run),
-                    metrics: sample.metrics,
+                    metrics,
                     counters: sample.counters,
                 });
             }

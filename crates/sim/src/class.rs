@@ -90,4 +90,20 @@ pub trait Class {
     fn rebuild_domains(&mut self, w: &mut World, cpu: Cpu, online: bool);
     /// The stopper's work for a pushed task: moves the running or queued task of `from` that may go; whether one did.
     fn push(&mut self, w: &mut World, from: Cpu, to: Cpu) -> bool;
+    /// From now on a governor listens to changes of utilisation (`cpufreq_add_update_util_hook`). A class that does not
+    /// track it has nothing to say.
+    fn watch_util(&mut self) {}
+    /// Moves the CPUs whose utilisation was brought up to date since the last call to `changed`
+    /// (`cpufreq_update_util`), in order, some perhaps more than once.
+    fn take_util_changes(&mut self, changed: &mut Vec<Cpu>) {
+        changed.clear();
+    }
+    /// What the tasks of `cpu` use of it, 1024 for a CPU (`cpu_util_cfs`).
+    fn util(&self, _cpu: Cpu) -> u64 {
+        0
+    }
+    /// Whether the queue of `cpu` was busy without a break as long as load tracking remembers.
+    fn saturated(&self, _cpu: Cpu) -> bool {
+        false
+    }
 }

@@ -59,6 +59,8 @@ pub struct Counters {
     pub sched_count: u64,
     /// Those that left the CPU idle (`sched_goidle`).
     pub sched_goidle: u64,
+    /// P-states that governors asked for, by policy.
+    pub frequency_changes: u64,
     /// Calls of `sched_yield()` (`yld_count`).
     pub yields: u64,
     /// Context switches between tasks, idle included.
@@ -160,6 +162,9 @@ impl Counters {
         out.extend(latencies.map(|(bin, &n)| (latency_name(bin), n)));
         let by_busy = self.run_ns_by_busy.iter().enumerate().skip(1);
         out.extend(by_busy.map(|(k, &ns)| (format!("run_ns_{k}_busy"), ns)));
+        if self.frequency_changes > 0 {
+            out.push(("frequency_changes".into(), self.frequency_changes));
+        }
         if self.hotplug_steps > 0 {
             out.extend([
                 ("hotplug_steps".into(), self.hotplug_steps),

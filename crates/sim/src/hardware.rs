@@ -5,10 +5,12 @@
 //! thread alone on its core, and a busy sibling slows it like everything else. What a task's computation costs
 //! beyond core cycles (memory, contended lines) is in ns, and neither clock nor siblings change it.
 
+mod clocks;
 mod memory;
 
 use crate::SimError;
 use crate::topology::{Distance, Topology};
+pub(crate) use clocks::ClockModel;
 use machine::Machine;
 pub(crate) use memory::{MAX_LEVELS, Memory};
 

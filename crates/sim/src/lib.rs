@@ -5,6 +5,7 @@
 
 pub mod class;
 pub mod counters;
+pub mod cpufreq;
 mod distance;
 mod engine;
 pub mod events;
@@ -14,6 +15,7 @@ pub mod idle;
 mod latency;
 mod loops;
 pub mod pelt;
+mod pelt_clock;
 pub mod rng;
 mod scenario;
 pub mod topology;
@@ -22,7 +24,9 @@ mod warmth;
 pub mod world;
 
 pub use counters::Counters;
-pub use scenario::{HotplugStep, RunResult, Scenario};
+pub use scenario::{
+    DriverChoice, Frequency, HotplugStep, Invariance, RunResult, Scenario, Setting,
+};
 pub use trace::{NoTrace, Trace};
 
 /// Why a scenario cannot be simulated.
@@ -69,6 +73,44 @@ pub enum SimError {
     /// A run that does not end in time.
     #[error("simulated time: found more than 78 hours, expected a run that ends before")]
     Horizon,
+    /// Frequencies or a governor that cannot be.
+    #[error("machine `{machine}`: {source}")]
+    Frequency {
+        /// The machine's name.
+        machine: String,
+        /// What is wrong.
+        source: cpufreq::FrequencyError,
+    },
+    /// A governor for a machine of which no frequency policy is known.
+    #[error(
+        "machine `{machine}`: frequency policies: found none, expected one with its P-states, as the \
+         variant names a governor"
+    )]
+    NoPolicies {
+        /// The machine's name.
+        machine: String,
+    },
+    /// Frequency invariance without CPPC.
+    #[error(
+        "machine `{machine}`: CPPC levels: found none, expected them, as load tracking is to be \
+         frequency-invariant"
+    )]
+    NoCppc {
+        /// The machine's name.
+        machine: String,
+    },
+    /// Boost clocks out of order.
+    #[error("machine `{machine}`: {field}: found {found} kHz, expected at least {least} kHz")]
+    Boost {
+        /// The machine's name.
+        machine: String,
+        /// The constant.
+        field: &'static str,
+        /// Its value.
+        found: u32,
+        /// The clock that it may not be below.
+        least: u32,
+    },
     /// Domains could not be built.
     #[error(transparent)]
     Domains(#[from] kernel::KernelError),

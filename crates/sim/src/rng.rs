@@ -20,6 +20,8 @@ pub enum Purpose {
     Clients = 4,
     /// Whether newly idle balancing runs (`NI_RANDOM`).
     Balance = 5,
+    /// Where the slots of clocks begin, and when governors sample first.
+    Clocks = 6,
 }
 
 /// One stream.

@@ -11,11 +11,14 @@ use crate::loops;
 use crate::topology::Topology;
 use crate::trace::{NoTrace, Trace};
 use crate::world::MAX_LOOPS;
+mod frequency;
 mod hotplug;
 mod steps;
 
+pub use frequency::{DriverChoice, Frequency, Invariance};
 pub use hotplug::HotplugStep;
 
+pub(crate) use frequency::Governed;
 use hotplug::Hotplug;
 pub(crate) use hotplug::Prepared;
 use kernel::Kernel;
@@ -35,6 +38,19 @@ pub struct Scenario {
     /// Moves of a contended line for each access to it, where a program contends.
     pub(crate) contend_transfers: f64,
     pub(crate) hotplug: Hotplug,
+    /// Clocks that move, where the scenario says who governs them.
+    pub(crate) governed: Option<Governed>,
+    /// The machine's name.
+    pub(crate) machine: String,
+}
+
+/// What happens around a workload.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Setting {
+    /// CPUs that go offline and come online while the run lasts, in order.
+    pub hotplug: Vec<HotplugStep>,
+    /// Who governs the clocks; without, all cores run at `nominal_khz`.
+    pub frequency: Option<Frequency>,
 }
 
 /// What one run gives.
@@ -46,6 +62,8 @@ pub struct RunResult {
     pub counters: Counters,
     /// Length of the run in simulated time, in ns.
     pub end_ns: u64,
+    /// Energy of each package over the run, in J; none where clocks are not modelled.
+    pub energy_j: Vec<f64>,
 }
 
 impl Scenario {
@@ -55,26 +73,41 @@ impl Scenario {
         kernel: &Kernel,
         workload: Workload,
     ) -> Result<Scenario, SimError> {
-        Scenario::with_hotplug(machine, kernel, workload, &[])
+        Scenario::in_setting(machine, kernel, workload, &Setting::default())
     }
 
     /// The same with CPUs that go offline and come online while the run lasts, in the order of `steps`.
     ///
     /// # Errors
-    /// Besides those of [`Scenario::new`], steps that cannot be taken: [`SimError::HotplugCpu`],
-    /// [`SimError::HotplugState`], [`SimError::HotplugLast`], [`SimError::HotplugOrder`].
+    /// As [`Scenario::in_setting`].
     pub fn with_hotplug(
         machine: &Machine,
         kernel: &Kernel,
         workload: Workload,
         steps: &[HotplugStep],
     ) -> Result<Scenario, SimError> {
+        let setting = Setting { hotplug: steps.to_vec(), frequency: None };
+        Scenario::in_setting(machine, kernel, workload, &setting)
+    }
+
+    /// The same with what else happens around the workload.
+    ///
+    /// # Errors
+    /// Besides those of [`Scenario::new`], steps that cannot be taken: [`SimError::HotplugCpu`],
+    /// [`SimError::HotplugState`], [`SimError::HotplugLast`], [`SimError::HotplugOrder`]; clocks that cannot be
+    /// governed so: [`SimError::Frequency`], [`SimError::NoPolicies`], [`SimError::NoCppc`], [`SimError::Boost`].
+    pub fn in_setting(
+        machine: &Machine,
+        kernel: &Kernel,
+        workload: Workload,
+        setting: &Setting,
+    ) -> Result<Scenario, SimError> {
         if machine.idle_states.is_empty() {
             return Err(SimError::IdleStates { machine: machine.name.clone() });
         }
         let domains = kernel::build(machine, kernel)?;
         let topo = Topology::new(machine, &domains);
-        let hotplug = Hotplug::new(machine, kernel, steps)?;
+        let hotplug = Hotplug::new(machine, kernel, &setting.hotplug)?;
         let all = Machine { online: hotplug.ever_online, ..machine.clone() };
         // Costs are those of all CPUs that ever run.
         let widest = match all.online == machine.online {
@@ -96,6 +129,9 @@ impl Scenario {
         } else {
             0.0
         };
+        let governed = (setting.frequency.as_ref())
+            .map(|choice| Governed::new(machine, kernel, widest, choice))
+            .transpose()?;
         Ok(Scenario {
             topo,
             hw,
@@ -105,6 +141,8 @@ impl Scenario {
             memory,
             contend_transfers,
             hotplug,
+            governed,
+            machine: machine.name.clone(),
         })
     }
 
@@ -148,7 +186,9 @@ impl Scenario {
             .iter()
             .map(|m| read(m, &sim.marks, &sim.counted, &sim.recorded))
             .collect::<Result<_, _>>()?;
-        Ok(RunResult { metrics, end_ns: sim.w.now_ns, counters: sim.w.counters })
+        let end_ns = sim.w.now_ns;
+        let energy_j = sim.energies_j();
+        Ok(RunResult { metrics, end_ns, energy_j, counters: sim.w.counters })
     }
 }
 

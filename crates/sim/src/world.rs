@@ -4,6 +4,7 @@ use crate::counters::Counters;
 use crate::events::NEVER;
 use crate::hardware::Hardware;
 use crate::idle::IdleHistory;
+use crate::pelt_clock::PeltClock;
 use crate::rng::Stream;
 use crate::topology::{Cpu, Topology};
 use machine::CpuSet;
@@ -56,6 +57,8 @@ pub struct CpuState {
     pub(crate) done_ns: u64,
     pub(crate) settled_ns: u64,
     pub(crate) rate: f64,
+    /// The core's clock in terms of the nominal one.
+    pub(crate) clock: f64,
     /// How many times longer than its core cycles alone the running task takes; 1 for kernel work.
     pub(crate) slow: f64,
     /// Whether another CPU's interrupt is on its way.
@@ -67,6 +70,12 @@ pub struct CpuState {
     /// A kick to balance for idle CPUs that is under way.
     pub(crate) kicked: Option<NohzKick>,
     pub(crate) history: IdleHistory,
+    /// Idle time that is over.
+    pub(crate) idle_total_ns: u64,
+    /// How often it went idle (`tick_nohz_get_idle_calls_cpu`).
+    pub(crate) idle_calls: u64,
+    /// A task that waited for I/O woke up here, and no governor has heard of it (`SCHED_CPUFREQ_IOWAIT`).
+    pub(crate) woken_from_io: bool,
 }
 
 /// Why a CPU is kicked out of idle (`NOHZ_KICK_MASK`, `NOHZ_STATS_KICK`).
@@ -249,6 +258,8 @@ pub struct World<'a> {
     /// What classes asked for.
     pub requests: Vec<Request>,
     pub(crate) notes: Vec<Note>,
+    /// Clocks of load tracking, by CPU; empty where these are the time.
+    pub(crate) pelt_clocks: Vec<PeltClock>,
     /// Draws of balancing.
     pub(crate) balance_draws: Stream,
     /// Counters.
@@ -268,6 +279,11 @@ impl World<'_> {
     /// The number of ticks so far (`jiffies`).
     pub fn jiffies(&self) -> u64 {
         self.jiffies
+    }
+
+    /// What load tracking on `cpu` takes for the time, in ns (`rq_clock_pelt`).
+    pub fn pelt_clock_ns(&self, cpu: Cpu) -> u64 {
+        self.pelt_clocks.get(cpu as usize).map_or(self.now_ns, |clock| clock.read(self.now_ns))
     }
 
     /// Milliseconds in ticks (`msecs_to_jiffies`), rounded up.
@@ -358,12 +374,16 @@ impl CpuState {
             done_ns: NEVER,
             settled_ns: 0,
             rate: 0.0,
+            clock: 1.0,
             slow: 1.0,
             interrupted: false,
             mm: u32::MAX,
             debt: 0.0,
             kicked: None,
             history: IdleHistory::default(),
+            idle_total_ns: 0,
+            idle_calls: 0,
+            woken_from_io: false,
         }
     }
 

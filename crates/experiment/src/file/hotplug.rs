@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn lists_become_a_step_for_each_cpu_and_are_written_as_they_were_read() {
-        let file = with("[{ at_s = 0.5, offline = \"5-6\" }, { at_s = 1, online = \"6\" }]").unwrap();
+        let file =
+            with("[{ at_s = 0.5, offline = \"5-6\" }, { at_s = 1, online = \"6\" }]").unwrap();
         let entries = &file.variants[0].hotplug;
         let steps: Vec<_> = entries.iter().flat_map(|e| e.steps()).collect();
         let seen: Vec<_> = steps.iter().map(|s| (s.at_ns, s.cpu, s.online)).collect();

@@ -94,7 +94,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let before = self.w.busy[pipeline];
         let after = if busy { before + 1 } else { before - 1 };
         let rate = self.w.hw.rate(after as usize);
-        self.w.cpus[cpu as usize].rate = rate;
+        self.w.cpus[cpu as usize].rate = rate * self.w.cpus[cpu as usize].clock;
         if self.paced {
             self.slow_down(cpu);
         }
@@ -106,7 +106,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             if runs {
                 self.settle(sibling);
             }
-            self.w.cpus[sibling as usize].rate = rate;
+            self.w.cpus[sibling as usize].rate = rate * self.w.cpus[sibling as usize].clock;
             if self.paced {
                 self.slow_down(sibling);
             }
@@ -116,6 +116,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             }
         }
         self.w.busy[pipeline] = after;
+        if self.clocks.is_some() {
+            self.note_clock(cpu, busy);
+        }
     }
 
     /// Lets the CPU run until its task needs time.
@@ -156,6 +159,10 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             next = self.class.pick_next(&mut self.w, cpu);
         }
         self.w.cpus[cpu as usize].curr = next;
+        if !self.w.pelt_clocks.is_empty() {
+            let saturated = next.is_none() && self.class.saturated(cpu);
+            self.w.pelt_clocks[cpu as usize].switch(self.w.now_ns, next.is_none(), saturated);
+        }
         if self.paced && next != previous {
             self.leave_pace(cpu);
         }
@@ -172,7 +179,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
                 let same = std::mem::replace(&mut self.w.cpus[cpu as usize].mm, mm) == mm;
                 let hw = self.w.hw;
                 let switch = if same { hw.thread_switch_cycles } else { hw.switch_cycles };
-                self.w.charge(cpu, switch + fetch);
+                // Lines travel at the fabric's clock, not the core's.
+                self.w.charge(cpu, switch + fetch * self.w.cpus[cpu as usize].clock);
             }
             Some(_) => {}
             None => self.go_idle(cpu),
@@ -195,6 +203,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             idle::choose(self.idle_states, expected_ns.min(c.tick_ns.saturating_sub(now)))
         };
         c.phase = Phase::Idle { since_ns: now, state };
+        c.idle_calls += 1;
         c.debt = 0.0;
         c.done_ns = NEVER;
         self.set_busy(cpu, false);
@@ -219,6 +228,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let next_tick_ns = self.w.next_tick_ns();
         let c = &mut self.w.cpus[cpu as usize];
         c.history.note(now - since_ns);
+        c.idle_total_ns += now - since_ns;
         self.w.counters.idle_ns += now - since_ns;
         c.phase = Phase::Waking;
         c.wake_ns = now + delay_ns;

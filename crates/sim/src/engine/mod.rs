@@ -2,7 +2,9 @@
 
 mod bandwidth;
 mod clients;
+mod clocks;
 mod cpu;
+mod governors;
 mod hotplug;
 mod lines;
 mod pace;
@@ -19,6 +21,7 @@ use crate::class::Class;
 use crate::events::{Events, HORIZON_NS, NEVER};
 use crate::latency::Latencies;
 use crate::loops;
+use crate::pelt_clock::PeltClock;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
@@ -26,6 +29,8 @@ use crate::trace::Trace;
 use crate::world::{CpuState, Note, Phase, Request, TaskId, World};
 use bandwidth::NodeLoad;
 use clients::Users;
+use clocks::Clocks;
+use governors::Governors;
 use lines::LineUser;
 use machine::IdleState;
 use pace::Pace;
@@ -62,6 +67,10 @@ pub(crate) struct Sim<'a, C, T> {
     sleepers: Vec<Vec<(u64, TaskId)>>,
     /// First event slot of a task; before come those of CPUs, users and, where there are steps, hotplug.
     first_task: u32,
+    /// First event slot of a package's firmware; those of hotplug and tasks come behind.
+    first_package: u32,
+    clocks: Option<Clocks<'a>>,
+    governors: Option<Governors<'a>>,
     /// The next hotplug step.
     next_step: usize,
     /// The CPU whose event is being handled: where requests come from.
@@ -110,12 +119,19 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             busy: vec![0; scenario.topo.pipelines.len()],
             requests: Vec::with_capacity(16),
             notes: Vec::with_capacity(16),
+            pelt_clocks: match scenario.governed.as_ref().and_then(|g| g.max_freq_ratio) {
+                Some(_) => vec![PeltClock::new(); nr_cpus],
+                None => Vec::new(),
+            },
             balance_draws: Stream::new(seed, Purpose::Balance),
             counters: Default::default(),
         };
         let users = Users::new(scenario, seed);
         let hotplug = usize::from(!scenario.hotplug.steps.is_empty());
-        let first_task = nr_cpus + users.list.len() + hotplug;
+        let first_package = nr_cpus + users.list.len();
+        let packages = scenario.governed.as_ref().map_or(0, |g| g.model.packages.len());
+        let first_task = first_package + packages + hotplug;
+        let (clocks, governors) = frequencies(scenario, seed, tick_period_ns)?;
         let mut sim = Sim {
             w,
             class,
@@ -142,6 +158,9 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             marks: vec![None; workload.marks as usize],
             sleepers: vec![Vec::with_capacity(8); nr_cpus],
             first_task: first_task as u32,
+            first_package: first_package as u32,
+            clocks,
+            governors,
             next_step: 0,
             here: 0,
             active: 0,
@@ -175,6 +194,12 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             self.w.cpus[cpu as usize].phase = Phase::Idle { since_ns: 0, state: deepest };
             self.class.idle(&mut self.w, cpu, true);
         }
+        if let Some(clocks) = &self.clocks {
+            for cpu in 0..self.w.cpus.len() {
+                self.w.cpus[cpu].clock = clocks.clock(cpu as Cpu);
+            }
+            self.class.watch_util();
+        }
         for spawn in &self.scenario.workload.spawns {
             self.spawn(spawn);
         }
@@ -186,7 +211,9 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     pub(crate) fn run(&mut self) -> Result<(), SimError> {
         let first_user = self.scenario.topo.nr_cpus as u32;
         let first_task = self.first_task;
-        let hotplug = first_user + self.users.list.len() as u32;
+        let first_package = self.first_package;
+        let packages = self.scenario.governed.as_ref().map_or(0, |g| g.model.packages.len());
+        let hotplug = first_package + packages as u32;
         while !self.stopped {
             let next = self.events.pop().filter(|_| self.active > 0);
             let Some((now_ns, slot)) = next else { return Err(self.stuck()) };
@@ -199,12 +226,17 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 self.cpu_event(slot as Cpu);
             } else if slot >= first_task {
                 self.timer_event(TaskId(slot - first_task));
-            } else if slot < hotplug {
+            } else if slot < first_package {
                 self.request_arrives(slot - first_user);
+            } else if slot < hotplug {
+                self.firmware_looks((slot - first_package) as usize);
             } else {
                 self.hotplug_event();
             }
             self.answer_requests();
+            if self.governors.is_some() {
+                self.govern();
+            }
             if let Some(failure) = self.failure.take() {
                 return Err(failure);
             }
@@ -244,6 +276,9 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     }
 
     fn tick(&mut self, cpu: Cpu) {
+        if self.governors.is_some() {
+            self.scale_freq_tick(cpu);
+        }
         let resched = self.class.tick(&mut self.w, cpu);
         let tick_cycles = self.w.hw.tick_cycles;
         match self.w.cpus[cpu as usize].phase {
@@ -327,6 +362,21 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             }
         }
     }
+}
+
+/// Clocks and governors, where the scenario's machine has such.
+fn frequencies(
+    scenario: &Scenario,
+    seed: u64,
+    tick_ns: u64,
+) -> Result<(Option<Clocks<'_>>, Option<Governors<'_>>), SimError> {
+    let Some(governed) = &scenario.governed else { return Ok((None, None)) };
+    let start_khz = governors::start_khz(governed);
+    let first_sample_ns = Stream::new(seed, Purpose::Clocks).below(tick_ns);
+    let clocks = Clocks::new(&governed.model, start_khz as u32, seed);
+    let refuse = |source| SimError::Frequency { machine: scenario.machine.clone(), source };
+    let governors = Governors::new(governed, tick_ns, first_sample_ns).map_err(refuse)?;
+    Ok((Some(clocks), Some(governors)))
 }
 
 /// Whether a step is slowed by more than its core.

@@ -9,7 +9,7 @@ use crate::world::{TaskId, World};
 impl Fair {
     /// `update_load_avg`: ages a task on this queue, then the queue; attaches a task that counts nowhere yet.
     pub(super) fn update_load_avg(&mut self, w: &World, cpu: Cpu, task: Option<TaskId>) {
-        let now_ns = w.now_ns;
+        let now_ns = w.pelt_clock_ns(cpu);
         if let Some(task) = task {
             let running = self.queues[cpu as usize].curr == Some(task);
             let old = self.rules.runnable_load;
@@ -48,18 +48,26 @@ impl Fair {
         } else {
             u64::from(w.cpus[cpu as usize].nr_running) << 10
         };
-        if rq.avg.update_sum(w.now_ns, rq.weight, runnable, running) {
+        if rq.avg.update_sum(w.pelt_clock_ns(cpu), rq.weight, runnable, running) {
             rq.avg.update_avg(1, 1);
             changed = true;
         }
         if changed {
-            self.sums.touch(cpu);
+            self.util_changed(cpu);
+        }
+    }
+
+    /// `cfs_rq_util_change`: a governor may want to know.
+    fn util_changed(&mut self, cpu: Cpu) {
+        self.sums.touch(cpu);
+        if self.util_watched {
+            self.util_changes.push(cpu);
         }
     }
 
     /// `attach_entity_load_avg`.
     pub(super) fn attach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
-        self.sums.touch(cpu);
+        self.util_changed(cpu);
         let rq = &mut self.queues[cpu as usize];
         let entity = &mut self.entities[task.index()];
         entity.avg.last_update_ns = rq.avg.last_update_ns;
@@ -83,7 +91,7 @@ impl Fair {
 
     /// `detach_entity_load_avg`.
     pub(super) fn detach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
-        self.sums.touch(cpu);
+        self.util_changed(cpu);
         let rq = &mut self.queues[cpu as usize];
         let entity = &mut self.entities[task.index()];
         rq.avg.load_avg = rq.avg.load_avg.saturating_sub(entity.avg.load_avg);

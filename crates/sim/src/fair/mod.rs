@@ -37,6 +37,7 @@ mod wakeup;
 mod weight;
 
 use crate::class::{Class, Dequeue, Enqueue, Select};
+use crate::pelt::LOAD_AVG_MAX;
 use crate::topology::{Cpu, Topology};
 use crate::world::{NohzKick, Request, TaskId, World};
 use busiest::LoadStats;
@@ -102,6 +103,9 @@ pub struct Fair {
     group_stats: Vec<LoadStats>,
     others: Vec<GroupStats>,
     sums: GroupSums,
+    /// Whether a governor listens, and the CPUs whose utilisation was brought up to date since it last asked.
+    util_watched: bool,
+    util_changes: Vec<Cpu>,
 }
 
 impl Fair {
@@ -127,6 +131,8 @@ impl Fair {
             group_stats: Vec::new(),
             others: Vec::new(),
             sums: GroupSums::new(topo),
+            util_watched: false,
+            util_changes: Vec::new(),
         }
     }
 }
@@ -231,6 +237,25 @@ impl Class for Fair {
 
     fn push(&mut self, w: &mut World, from: Cpu, to: Cpu) -> bool {
         self.active_load_balance(w, from, to)
+    }
+
+    fn watch_util(&mut self) {
+        self.util_watched = true;
+    }
+
+    fn take_util_changes(&mut self, changed: &mut Vec<Cpu>) {
+        changed.clear();
+        std::mem::swap(&mut self.util_changes, changed);
+    }
+
+    fn util(&self, cpu: Cpu) -> u64 {
+        let rq = &self.queues[cpu as usize];
+        rq.avg.util_avg.max(rq.util_est)
+    }
+
+    fn saturated(&self, cpu: Cpu) -> bool {
+        let always = (LOAD_AVG_MAX - 1024) * 1024 - LOAD_AVG_MAX;
+        self.queues[cpu as usize].avg.util_sum >= always
     }
 }
 

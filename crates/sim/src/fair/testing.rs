@@ -41,6 +41,7 @@ pub(super) fn world(scenario: &Scenario) -> (World<'_>, Fair) {
         busy: vec![0; topo.pipelines.len()],
         requests: Vec::new(),
         notes: Vec::new(),
+        pelt_clocks: Vec::new(),
         balance_draws: Stream::new(0, Purpose::Balance),
         counters: Default::default(),
     };

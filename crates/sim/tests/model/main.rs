@@ -9,6 +9,7 @@ mod conservation;
 mod contention;
 mod determinism;
 mod fairness;
+mod frequency;
 mod hotplug;
 mod knobs;
 mod machines;

@@ -1,0 +1,330 @@
+//! Clocks while a run lasts: requests of P-states, what firmware makes of them slot by slot, APERF and MPERF, energy.
+
+use super::Sim;
+use crate::class::Class;
+use crate::events::NEVER;
+use crate::hardware::ClockModel;
+use crate::rng::{Purpose, Stream};
+use crate::topology::Cpu;
+use crate::trace::Trace;
+use crate::world::Phase;
+
+/// One core's clock.
+#[derive(Debug, Clone)]
+struct CoreClock {
+    khz: u32,
+    /// The highest request of its threads, and since when it stands.
+    wanted_khz: u32,
+    asked_ns: u64,
+    /// Threads that are not idle.
+    threads: u8,
+    watts: f64,
+    /// Since when it is active, and how long it was in this slot before.
+    active_since_ns: u64,
+    active_ns: u64,
+}
+
+/// One package's firmware.
+#[derive(Debug, Clone)]
+struct PackageClock {
+    ceiling_khz: u32,
+    watts: f64,
+    energy_j: f64,
+    /// Up to when energy is counted.
+    counted_ns: u64,
+    slot_began_ns: u64,
+    /// Whether a slot's end is in the event queue.
+    armed: bool,
+    active_cores: u32,
+    /// Threads that are not idle.
+    threads: u32,
+}
+
+/// A CPU's counters, in cycles.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PerfCounters {
+    /// Cycles at the clock that the core had (`APERF`).
+    pub(super) aperf: u64,
+    /// Cycles at P0 (`MPERF`).
+    pub(super) mperf: u64,
+    /// Up to when they count; `None` while the CPU is idle.
+    counted_ns: Option<u64>,
+}
+
+/// All clocks of a machine.
+#[derive(Debug)]
+pub(super) struct Clocks<'a> {
+    pub(super) model: &'a ClockModel,
+    cores: Vec<CoreClock>,
+    packages: Vec<PackageClock>,
+    /// By CPU.
+    counters: Vec<PerfCounters>,
+    /// By CPU: the P-state that it asks for.
+    requests_khz: Vec<u32>,
+    /// By CPU: whether its idle state is the deepest.
+    deep: Vec<bool>,
+    /// Where slots begin.
+    phase_ns: u64,
+}
+
+impl<'a> Clocks<'a> {
+    /// All cores idle, every CPU asking for `start_khz`.
+    pub(super) fn new(model: &'a ClockModel, start_khz: u32, seed: u64) -> Clocks<'a> {
+        let core = CoreClock {
+            khz: start_khz.min(model.nominal_khz),
+            wanted_khz: start_khz,
+            asked_ns: 0,
+            threads: 0,
+            watts: 0.0,
+            active_since_ns: 0,
+            active_ns: 0,
+        };
+        let package = |p: usize| PackageClock {
+            ceiling_khz: model.ceiling_khz(p, 1.0, 1.0),
+            watts: 0.0,
+            energy_j: 0.0,
+            counted_ns: 0,
+            slot_began_ns: 0,
+            armed: false,
+            active_cores: 0,
+            threads: 0,
+        };
+        let mut clocks = Clocks {
+            model,
+            cores: vec![core; model.cores.len()],
+            packages: (0..model.packages.len()).map(package).collect(),
+            counters: vec![PerfCounters::default(); model.core_of.len()],
+            requests_khz: vec![start_khz; model.core_of.len()],
+            deep: vec![true; model.core_of.len()],
+            phase_ns: Stream::new(seed, Purpose::Clocks).below(model.slot_ns.max(1)),
+        };
+        for core in 0..clocks.cores.len() {
+            clocks.cores[core].khz = clocks.reachable_khz(core);
+        }
+        clocks
+    }
+
+    /// What firmware gives a core now.
+    fn reachable_khz(&self, core: usize) -> u32 {
+        let ceiling = self.packages[self.model.cores[core].package as usize].ceiling_khz;
+        let wanted = self.cores[core].wanted_khz;
+        if wanted >= self.model.nominal_khz { ceiling } else { wanted }
+    }
+
+    /// The clock of `cpu` in P0's terms.
+    pub(super) fn clock(&self, cpu: Cpu) -> f64 {
+        let core = self.model.core_of[cpu as usize] as usize;
+        f64::from(self.cores[core].khz) / f64::from(self.model.nominal_khz)
+    }
+
+    /// Counts a package's energy up to now.
+    fn count_energy(&mut self, package: usize, now_ns: u64) {
+        let p = &mut self.packages[package];
+        let elapsed_s = (now_ns - p.counted_ns) as f64 / 1e9;
+        p.energy_j += (p.watts + self.model.package_idle_w) * elapsed_s;
+        p.counted_ns = now_ns;
+    }
+
+    /// What the core takes has changed.
+    fn set_watts(&mut self, core: usize, now_ns: u64) {
+        let model = self.model;
+        let c = &self.cores[core];
+        let watts = match c.threads {
+            0 => model.idle_w(model.cores[core].cpus.iter().all(|&c| self.deep[c as usize])),
+            threads => model.busy_w(c.khz, threads),
+        };
+        let package = model.cores[core].package as usize;
+        self.count_energy(package, now_ns);
+        self.packages[package].watts += watts - self.cores[core].watts;
+        self.cores[core].watts = watts;
+    }
+
+    /// Brings a CPU's counters up to now.
+    fn count_cycles(&mut self, cpu: Cpu, now_ns: u64) {
+        let khz = self.cores[self.model.core_of[cpu as usize] as usize].khz;
+        let counters = &mut self.counters[cpu as usize];
+        if let Some(since_ns) = counters.counted_ns {
+            let elapsed_ns = now_ns - since_ns;
+            counters.aperf += elapsed_ns * u64::from(khz) / 1_000_000;
+            counters.mperf += elapsed_ns * u64::from(self.model.nominal_khz) / 1_000_000;
+            counters.counted_ns = Some(now_ns);
+        }
+    }
+
+    /// `APERF` and `MPERF` of `cpu`.
+    pub(super) fn counters(&mut self, cpu: Cpu, now_ns: u64) -> PerfCounters {
+        self.count_cycles(cpu, now_ns);
+        self.counters[cpu as usize]
+    }
+
+    /// `cpu` leaves idle. When the package's firmware is to look, where it does not yet.
+    fn wake(&mut self, cpu: Cpu, now_ns: u64) -> Option<u64> {
+        self.counters[cpu as usize].counted_ns = Some(now_ns);
+        let core = self.model.core_of[cpu as usize] as usize;
+        let package = self.model.cores[core].package as usize;
+        let c = &mut self.cores[core];
+        c.threads += 1;
+        self.packages[package].threads += 1;
+        if c.threads == 1 {
+            c.active_since_ns = now_ns;
+            self.packages[package].active_cores += 1;
+        }
+        self.set_watts(core, now_ns);
+        self.arm(package, now_ns)
+    }
+
+    /// `cpu` goes idle.
+    fn sleep(&mut self, cpu: Cpu, deepest: bool, now_ns: u64) {
+        self.count_cycles(cpu, now_ns);
+        self.counters[cpu as usize].counted_ns = None;
+        self.deep[cpu as usize] = deepest;
+        let core = self.model.core_of[cpu as usize] as usize;
+        let package = self.model.cores[core].package as usize;
+        let began_ns = self.packages[package].slot_began_ns;
+        let c = &mut self.cores[core];
+        c.threads -= 1;
+        self.packages[package].threads -= 1;
+        if c.threads == 0 {
+            c.active_ns += now_ns - c.active_since_ns.max(began_ns);
+            self.packages[package].active_cores -= 1;
+        }
+        self.set_watts(core, now_ns);
+    }
+
+    /// Lets the package's firmware look at the end of the slot, if it does not yet.
+    fn arm(&mut self, package: usize, now_ns: u64) -> Option<u64> {
+        let p = &mut self.packages[package];
+        if std::mem::replace(&mut p.armed, true) {
+            return None;
+        }
+        p.slot_began_ns = now_ns;
+        let slots = (now_ns.saturating_sub(self.phase_ns)) / self.model.slot_ns + 1;
+        Some(self.phase_ns + slots * self.model.slot_ns)
+    }
+
+    /// `cpu` asks for a P-state. When the package's firmware is to look, where it does not yet.
+    fn ask(&mut self, cpu: Cpu, khz: u32, now_ns: u64) -> Option<u64> {
+        self.requests_khz[cpu as usize] = khz;
+        let core = self.model.core_of[cpu as usize] as usize;
+        let threads = &self.model.cores[core].cpus;
+        let wanted = threads.iter().map(|&c| self.requests_khz[c as usize]).max().unwrap_or(khz);
+        if wanted == self.cores[core].wanted_khz {
+            return None;
+        }
+        (self.cores[core].wanted_khz, self.cores[core].asked_ns) = (wanted, now_ns);
+        let package = self.model.cores[core].package as usize;
+        self.arm(package, now_ns)
+    }
+
+    /// Sets the ceiling by what the package did in the slot that ends.
+    fn end_slot(&mut self, package: usize, now_ns: u64) {
+        let began_ns = std::mem::replace(&mut self.packages[package].slot_began_ns, now_ns);
+        let mut active_ns = 0;
+        for &core in &self.model.packages[package] {
+            let c = &mut self.cores[core as usize];
+            active_ns += std::mem::take(&mut c.active_ns);
+            if c.threads > 0 {
+                active_ns += now_ns - c.active_since_ns.max(began_ns);
+            }
+        }
+        let p = &mut self.packages[package];
+        let active = active_ns as f64 / (now_ns - began_ns).max(1) as f64;
+        let threads = f64::from(p.threads) / f64::from(p.active_cores.max(1));
+        p.ceiling_khz = self.model.ceiling_khz(package, active, threads);
+    }
+
+    /// Energy of each package up to now, in J.
+    pub(super) fn energies_j(&mut self, now_ns: u64) -> Vec<f64> {
+        (0..self.packages.len()).for_each(|p| self.count_energy(p, now_ns));
+        self.packages.iter().map(|p| p.energy_j).collect()
+    }
+}
+
+impl<C: Class, T: Trace> Sim<'_, C, T> {
+    /// `cpu` leaves idle or goes idle.
+    pub(super) fn note_clock(&mut self, cpu: Cpu, busy: bool) {
+        let Some(clocks) = &mut self.clocks else { return };
+        let now = self.w.now_ns;
+        if !busy {
+            let deepest = match self.w.cpus[cpu as usize].phase {
+                Phase::Idle { state, .. } => state + 1 == self.idle_states.len(),
+                Phase::Offline | Phase::Waking | Phase::Running => false,
+            };
+            clocks.sleep(cpu, deepest, now);
+            return;
+        }
+        let package = clocks.model.cores[clocks.model.core_of[cpu as usize] as usize].package;
+        if let Some(at_ns) = clocks.wake(cpu, now) {
+            self.events.set(self.first_package + u32::from(package), at_ns);
+        }
+    }
+
+    /// `cpu` asks its core for a P-state; it counts if no other thread asks for more.
+    pub(super) fn ask_clock(&mut self, cpu: Cpu, khz: u32) {
+        let Some(clocks) = &mut self.clocks else { return };
+        let package = clocks.model.cores[clocks.model.core_of[cpu as usize] as usize].package;
+        if let Some(at_ns) = clocks.ask(cpu, khz, self.w.now_ns) {
+            self.events.set(self.first_package + u32::from(package), at_ns);
+        }
+    }
+
+    /// A package's firmware looks: the ceiling follows the slot that ends, and requests that stand long enough take
+    /// effect.
+    pub(super) fn firmware_looks(&mut self, package: usize) {
+        let Some(clocks) = &mut self.clocks else { return };
+        let now = self.w.now_ns;
+        clocks.end_slot(package, now);
+        let model = clocks.model;
+        let mut asking = false;
+        for &core in &model.packages[package] {
+            let Some(clocks) = &mut self.clocks else { return };
+            let khz = clocks.reachable_khz(core as usize);
+            let c = &clocks.cores[core as usize];
+            if khz == c.khz {
+                continue;
+            }
+            if now < c.asked_ns + model.transition_ns {
+                asking = true;
+                continue;
+            }
+            self.set_clock(core as usize, khz);
+        }
+        let Some(clocks) = &mut self.clocks else { return };
+        let p = &mut clocks.packages[package];
+        p.armed = p.active_cores > 0 || asking;
+        let next_ns = if p.armed { now + model.slot_ns } else { NEVER };
+        self.events.set(self.first_package + package as u32, next_ns);
+    }
+
+    /// Energy of each package so far, in J.
+    pub(crate) fn energies_j(&mut self) -> Vec<f64> {
+        let now = self.w.now_ns;
+        self.clocks.iter_mut().flat_map(|c| c.energies_j(now)).collect()
+    }
+
+    /// The core runs at another clock from now on.
+    fn set_clock(&mut self, core: usize, khz: u32) {
+        let Some(clocks) = &mut self.clocks else { return };
+        let (now, model) = (self.w.now_ns, clocks.model);
+        let cpus = &model.cores[core].cpus;
+        cpus.iter().for_each(|&cpu| clocks.count_cycles(cpu, now));
+        clocks.cores[core].khz = khz;
+        clocks.set_watts(core, now);
+        for &cpu in cpus {
+            self.settle(cpu);
+            let clock = f64::from(khz) / f64::from(model.nominal_khz);
+            let busy = self.w.busy[self.w.topo.pipeline_of[cpu as usize] as usize] as usize;
+            let c = &mut self.w.cpus[cpu as usize];
+            c.clock = clock;
+            c.rate = self.w.hw.rate(busy) * clock;
+            let runs = c.phase == Phase::Running;
+            if self.paced {
+                self.slow_down(cpu);
+            }
+            if runs {
+                self.aim(cpu);
+                self.arm(cpu);
+            }
+        }
+    }
+}

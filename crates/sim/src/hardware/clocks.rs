@@ -1,0 +1,150 @@
+//! What clock a core gets when it is asked for a P-state, and what that takes.
+//!
+//! A core whose request is P0 boosts: to a ceiling that falls with the number of active cores of its package (linearly
+//! from `boost_khz` to `boost_all_cores_khz`) and with what is left of the package's power limit. Firmware decides anew
+//! in slots; a request takes effect in the first slot after the transition time. Temperature has no part in it.
+//!
+//! A busy core takes `core_w x (f / nominal) ^ core_power_exponent`, more where several of its threads are busy, and an
+//! idle one `core_shallow_w` or, in the deepest state, nothing beyond the package's floor `package_idle_w`, which holds
+//! the uncore too.
+
+use crate::SimError;
+use crate::topology::{Cpu, Topology};
+use machine::{CpuSet, Machine};
+use std::collections::BTreeMap;
+
+/// Steps in which boost clocks come, in kHz.
+const STEP_KHZ: u32 = 25_000;
+
+/// One core: what shares a clock.
+#[derive(Debug)]
+pub(crate) struct Core {
+    /// Its online threads.
+    pub(crate) cpus: Box<[Cpu]>,
+    pub(crate) package: u16,
+}
+
+/// Clocks and power of a machine.
+#[derive(Debug)]
+pub(crate) struct ClockModel {
+    /// P0, at which costs in cycles were taken.
+    pub(crate) nominal_khz: u32,
+    boost_khz: u32,
+    boost_all_cores_khz: u32,
+    /// How often firmware sets clocks.
+    pub(crate) slot_ns: u64,
+    /// From a request to the clock that it asks for, without the wait for a slot.
+    pub(crate) transition_ns: u64,
+    pub(crate) package_idle_w: f64,
+    limit_w: f64,
+    core_w: f64,
+    core_smt_power_ratio: f64,
+    core_shallow_w: f64,
+    core_power_exponent: f64,
+    pub(crate) cores: Vec<Core>,
+    /// By CPU.
+    pub(crate) core_of: Vec<u16>,
+    /// By package: its cores.
+    pub(crate) packages: Vec<Box<[u16]>>,
+}
+
+impl ClockModel {
+    /// Reads the constants that `machine` needs for its clocks to move.
+    pub(crate) fn new(machine: &Machine, topo: &Topology) -> Result<ClockModel, SimError> {
+        let constant = |name: &str| {
+            machine
+                .constants
+                .value(name)
+                .map_err(|e| SimError::Constant { machine: machine.name.clone(), missing: e })
+        };
+        let khz = |name: &str| constant(name).map(|value| value as u32);
+        let (nominal_khz, boost_khz) = (khz("nominal_khz")?, khz("boost_khz")?);
+        let boost_all_cores_khz = khz("boost_all_cores_khz")?;
+        for (field, found, least) in [
+            ("boost_khz", boost_khz, nominal_khz),
+            ("boost_all_cores_khz", boost_all_cores_khz, nominal_khz),
+            ("boost_khz", boost_khz, boost_all_cores_khz),
+        ] {
+            if found < least {
+                let machine = machine.name.clone();
+                return Err(SimError::Boost { machine, field, found, least });
+            }
+        }
+        let (cores, core_of) = cores(machine, topo);
+        let nr_packages = cores.iter().map(|c| c.package as usize + 1).max().unwrap_or(1);
+        let in_package = |p: usize| {
+            (0..cores.len() as u16).filter(|&c| cores[c as usize].package as usize == p).collect()
+        };
+        Ok(ClockModel {
+            nominal_khz,
+            boost_khz,
+            boost_all_cores_khz,
+            slot_ns: (constant("frequency_slot_us")? * 1e3) as u64,
+            transition_ns: (constant("frequency_transition_us")? * 1e3) as u64,
+            package_idle_w: constant("package_idle_w")?,
+            limit_w: constant("tdp_w")?,
+            core_w: constant("core_w")?,
+            core_smt_power_ratio: constant("core_smt_power_ratio")?,
+            core_shallow_w: constant("core_shallow_w")?,
+            core_power_exponent: constant("core_power_exponent")?,
+            packages: (0..nr_packages).map(in_package).collect(),
+            cores,
+            core_of,
+        })
+    }
+
+    /// What a core with `threads` busy threads takes at `khz` beyond the package's floor, in W.
+    pub(crate) fn busy_w(&self, khz: u32, threads: u8) -> f64 {
+        let clock = f64::from(khz) / f64::from(self.nominal_khz);
+        let smt = if threads > 1 { self.core_smt_power_ratio } else { 1.0 };
+        self.core_w * smt * libm::pow(clock, self.core_power_exponent)
+    }
+
+    /// What an idle core takes beyond the package's floor, in W.
+    pub(crate) fn idle_w(&self, deepest: bool) -> f64 {
+        if deepest { 0.0 } else { self.core_shallow_w }
+    }
+
+    /// The highest clock of a package's cores while so many of them are active on average and these share
+    /// `threads` busy threads each on average.
+    pub(crate) fn ceiling_khz(&self, package: usize, active: f64, threads: f64) -> u32 {
+        let cores = self.packages[package].len() as f64;
+        let crowd = ((active - 1.0) / (cores - 1.0).max(1.0)).clamp(0.0, 1.0);
+        let by_number = f64::from(self.boost_khz)
+            - crowd * f64::from(self.boost_khz - self.boost_all_cores_khz);
+        let smt = 1.0 + (threads - 1.0).clamp(0.0, 1.0) * (self.core_smt_power_ratio - 1.0);
+        let share_w = (self.limit_w - self.package_idle_w).max(0.0) / active.max(1.0);
+        let clock = libm::pow(share_w / (self.core_w * smt), 1.0 / self.core_power_exponent);
+        let by_power = clock * f64::from(self.nominal_khz);
+        let step = by_number.min(by_power) as u32 / STEP_KHZ * STEP_KHZ;
+        step.clamp(self.nominal_khz, self.boost_khz)
+    }
+}
+
+/// Cores in order of their first CPU, and each CPU's core.
+fn cores(machine: &Machine, topo: &Topology) -> (Vec<Core>, Vec<u16>) {
+    let mut numbers: BTreeMap<(u32, u32), u16> = BTreeMap::new();
+    let mut sets: Vec<(CpuSet, u32)> = Vec::new();
+    let mut core_of = Vec::with_capacity(machine.cpus.len());
+    for (at, cpu) in machine.cpus.iter().enumerate() {
+        let next = sets.len() as u16;
+        let core = *numbers.entry((cpu.package, cpu.core)).or_insert(next);
+        if core == next {
+            sets.push((CpuSet::EMPTY, cpu.package));
+        }
+        sets[core as usize].0.insert(at);
+        core_of.push(core);
+    }
+    let mut packages: Vec<u32> = sets.iter().map(|s| s.1).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    let number = |package: u32| packages.partition_point(|&p| p < package) as u16;
+    let cores = sets
+        .iter()
+        .map(|&(set, package)| Core {
+            cpus: (set & topo.online_set).iter().map(|c| c as Cpu).collect(),
+            package: number(package),
+        })
+        .collect();
+    (cores, core_of)
+}

@@ -1,0 +1,194 @@
+//! How the clocks of a scenario's machine are governed: driver, governor, what invariance takes for the maximum.
+
+use crate::SimError;
+use crate::cpufreq::{
+    AcpiCpufreq, AmdPstate, AmdPstateMode, ConservativeTunables, Driver, FrequencyError, Governor,
+    MaxFreq, OndemandTunables, Table, boost_ratio, max_freq_ratio,
+};
+use crate::hardware::ClockModel;
+use crate::topology::{Cpu, Topology};
+use kernel::Kernel;
+use machine::{FrequencyPolicy, Machine};
+
+/// Which driver talks to the hardware.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DriverChoice {
+    /// `acpi-cpufreq`, by the machine's table of P-states.
+    AcpiCpufreq,
+    /// `amd-pstate`, by CPPC.
+    AmdPstate(AmdPstateMode),
+}
+
+/// What load tracking takes for the highest clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Invariance {
+    /// What the release does by itself on such a machine.
+    Release,
+    /// Load tracking knows of no clocks.
+    Off,
+    /// So much, as with the study's patches.
+    By(MaxFreq),
+}
+
+/// How clocks are governed. Tunables that are not set are what the governor starts with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frequency {
+    /// The driver.
+    pub driver: DriverChoice,
+    /// The governor.
+    pub governor: Governor,
+    /// Frequency invariance.
+    pub invariance: Invariance,
+    /// schedutil: time between changes, in us.
+    pub rate_limit_us: Option<u64>,
+    /// ondemand and conservative: time between samples, in us.
+    pub sampling_rate_us: Option<u64>,
+    /// ondemand and conservative: busy share in % above which the clock goes up.
+    pub up_threshold: Option<u64>,
+    /// conservative: busy share in % below which the clock goes down.
+    pub down_threshold: Option<u64>,
+    /// ondemand: part of the clock to save, in 1/1000.
+    pub powersave_bias: Option<u64>,
+}
+
+impl Frequency {
+    /// `governor` as it starts, under `acpi-cpufreq`.
+    pub fn new(governor: Governor) -> Frequency {
+        Frequency {
+            driver: DriverChoice::AcpiCpufreq,
+            governor,
+            invariance: Invariance::Release,
+            rate_limit_us: None,
+            sampling_rate_us: None,
+            up_threshold: None,
+            down_threshold: None,
+            powersave_bias: None,
+        }
+    }
+}
+
+/// The same, fit for a machine and a kernel.
+#[derive(Debug)]
+pub(crate) struct Governed {
+    pub(crate) model: ClockModel,
+    pub(crate) driver: Driver,
+    pub(crate) governor: Governor,
+    /// The highest clock by P0, 1024 for 1, where load tracking is invariant.
+    pub(crate) max_freq_ratio: Option<u64>,
+    pub(crate) rate_limit_us: u64,
+    pub(crate) ondemand: OndemandTunables,
+    pub(crate) conservative: ConservativeTunables,
+    /// CPUs of each policy.
+    pub(crate) policies: Vec<Box<[Cpu]>>,
+    /// By CPU: its policy.
+    pub(crate) policy_of: Vec<u16>,
+}
+
+impl Governed {
+    pub(crate) fn new(
+        machine: &Machine,
+        kernel: &Kernel,
+        topo: &Topology,
+        choice: &Frequency,
+    ) -> Result<Governed, SimError> {
+        let refuse = |source| SimError::Frequency { machine: machine.name.clone(), source };
+        let model = ClockModel::new(machine, topo)?;
+        let policies = &machine.policies;
+        let Some(first) = policies.first() else {
+            return Err(SimError::NoPolicies { machine: machine.name.clone() });
+        };
+        let driver = driver(machine, kernel, first, choice.driver).map_err(refuse)?;
+        driver.offers(choice.governor).map_err(refuse)?;
+        let max_freq = match choice.invariance {
+            Invariance::Off => None,
+            Invariance::By(max_freq) => Some(max_freq),
+            // Only EPYC is known here to boost beyond what the table says.
+            Invariance::Release if machine.vendor.as_deref() == Some("AuthenticAMD") => {
+                MaxFreq::of_acpi_cpufreq(kernel.version, cppc(machine).is_some())
+            }
+            Invariance::Release => None,
+        };
+        let max_freq_ratio = match (max_freq, cppc(machine)) {
+            (None, _) => None,
+            (Some(_), None) => return Err(SimError::NoCppc { machine: machine.name.clone() }),
+            (Some(max), Some((highest, nominal))) => {
+                Some(max_freq_ratio(highest, nominal, max).map_err(refuse)?)
+            }
+        };
+        let tick_ns = 1_000_000_000 / u64::from(kernel.hz);
+        let mut ondemand = OndemandTunables::amd(&driver, tick_ns);
+        let mut conservative = ConservativeTunables::new(&driver, tick_ns);
+        if let Some(us) = choice.sampling_rate_us {
+            (ondemand.sampling_rate_us, conservative.sampling_rate_us) = (us, us);
+        }
+        if let Some(percent) = choice.up_threshold {
+            (ondemand.up_threshold, conservative.up_threshold) = (percent, percent);
+        }
+        if let Some(percent) = choice.down_threshold {
+            conservative.down_threshold = percent;
+        }
+        if let Some(part) = choice.powersave_bias {
+            ondemand.powersave_bias = part;
+        }
+        let mut policy_of = vec![0; machine.cpus.len()];
+        let sets: Vec<Box<[Cpu]>> = policies
+            .iter()
+            .map(|p| (p.cpus & topo.online_set).iter().map(|c| c as Cpu).collect())
+            .collect();
+        for (at, policy) in policies.iter().enumerate() {
+            policy.cpus.iter().for_each(|cpu| policy_of[cpu] = at as u16);
+        }
+        Ok(Governed {
+            rate_limit_us: choice.rate_limit_us.unwrap_or(driver.transition_delay_us()),
+            model,
+            driver,
+            governor: choice.governor,
+            max_freq_ratio,
+            ondemand,
+            conservative,
+            policies: sets,
+            policy_of,
+        })
+    }
+}
+
+/// CPPC's highest and nominal level: from the machine's tables, or from its constants.
+fn cppc(machine: &Machine) -> Option<(u32, u32)> {
+    let constant = |name| machine.constants.value(name).ok().map(|v| v as u32);
+    match machine.cppc.first() {
+        Some(c) => Some((c.highest_perf as u32, c.nominal_perf as u32)),
+        None => Some((constant("cppc_highest_perf")?, constant("cppc_nominal_perf")?)),
+    }
+}
+
+fn driver(
+    machine: &Machine,
+    kernel: &Kernel,
+    policy: &FrequencyPolicy,
+    choice: DriverChoice,
+) -> Result<Driver, FrequencyError> {
+    let levels = cppc(machine);
+    match choice {
+        DriverChoice::AcpiCpufreq => {
+            let table = Table::new(&policy.available_khz)?;
+            let boost_ratio =
+                levels.map(|(high, nominal)| boost_ratio(high, nominal)).transpose()?;
+            // Firmware of such servers tells no latency; governors then wait for a millisecond.
+            let acpi = AcpiCpufreq { table, transition_latency_ns: 0, boost_ratio };
+            Driver::acpi_cpufreq(kernel.version, acpi)
+        }
+        DriverChoice::AmdPstate(mode) => {
+            let nominal_khz = policy.max_khz;
+            let boost =
+                levels.map_or(1.0, |(high, nominal)| f64::from(high) / f64::from(nominal.max(1)));
+            let pstate = AmdPstate {
+                lowest_khz: policy.min_khz,
+                nominal_khz,
+                highest_khz: (nominal_khz as f64 * boost) as u64,
+                boost: true,
+                mode,
+            };
+            Driver::amd_pstate(kernel.version, pstate)
+        }
+    }
+}

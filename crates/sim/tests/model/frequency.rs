@@ -1,0 +1,202 @@
+//! Clocks: what governors ask for, what firmware makes of it, what it takes, and what load tracking sees of it.
+
+use crate::machines;
+use kernel::{Kernel, Version};
+use machine::Machine;
+use sim::cpufreq::{Governor, MaxFreq};
+use sim::{Frequency, Invariance, RunResult, Scenario, Setting, SimError};
+use workload::{Op, Reading, Spawn, Spread, Work, Workload};
+
+const MS: u64 = 1_000_000;
+
+fn epyc() -> Machine {
+    machine::catalog::load("epyc-7742-1s-nps1").expect("the catalog holds it")
+}
+
+/// The same with another value of a constant.
+fn with_constant(machine: &Machine, name: &str, value: f64) -> Machine {
+    let mut machine = machine.clone();
+    let constant = machine.constants.get(name).expect("a constant").clone();
+    machine.constants.set(name, machine::Constant { value, ..constant });
+    machine
+}
+
+fn kernel() -> Kernel {
+    Kernel::new(Version::new(5, 9))
+}
+
+fn governed(governor: Governor) -> Setting {
+    Setting { hotplug: Vec::new(), frequency: Some(Frequency::new(governor)) }
+}
+
+fn invariant(max: MaxFreq) -> Setting {
+    let frequency =
+        Frequency { invariance: Invariance::By(max), ..Frequency::new(Governor::Schedutil) };
+    Setting { hotplug: Vec::new(), frequency: Some(frequency) }
+}
+
+/// `tasks` that compute without end, bound to the first CPUs, one each, and a task that stops the run.
+fn spinning(tasks: usize, stop_ms: u64) -> Workload {
+    let mut w = Workload::default();
+    let spin = w.program("spin", vec![Op::Compute(Work::fixed(1e15))]);
+    let stop = w.program("stop", vec![Op::Stop]);
+    for cpu in 0..tasks {
+        let affinity = Some(machine::CpuSet::single(cpu));
+        w.spawns.push(Spawn { affinity, ..Spawn::new(spin) });
+    }
+    let affinity = Some(machine::CpuSet::single(tasks));
+    w.spawns.push(Spawn { affinity, first_wake_ns: stop_ms * MS, ..Spawn::new(stop) });
+    w
+}
+
+/// One task on CPU 0: computes for `warm_ms` at P0, then `cycles`, whose time in s is the metric.
+fn timed(warm_ms: f64, cycles: f64) -> Workload {
+    let mut w = Workload::default();
+    let (from, to) = (w.mark(), w.mark());
+    let ops = vec![
+        Op::Compute(Work::fixed(warm_ms * 2.25e6)),
+        Op::Mark(from),
+        Op::Compute(Work::fixed(cycles)),
+        Op::Mark(to),
+        Op::Stop,
+    ];
+    let program = w.program("timed", ops);
+    let affinity = Some(machine::CpuSet::single(0));
+    w.spawns.push(Spawn { affinity, ..Spawn::new(program) });
+    w.metrics.push(workload::Metric {
+        name: "time".to_string(),
+        unit: "s".to_string(),
+        better: workload::Better::Lower,
+        reading: Reading::Seconds { from, to, scale: 1.0 },
+    });
+    w
+}
+
+fn run(machine: &Machine, w: Workload, setting: &Setting) -> RunResult {
+    let scenario = Scenario::in_setting(machine, &kernel(), w, setting).expect("a scenario");
+    scenario.run(1).expect("a run")
+}
+
+fn watts(result: &RunResult) -> f64 {
+    result.energy_j.iter().sum::<f64>() / (result.end_ns as f64 / 1e9)
+}
+
+fn near(found: f64, expected: f64, relative: f64) {
+    assert!((found / expected - 1.0).abs() < relative, "found {found}, expected {expected}");
+}
+
+#[test]
+fn a_core_alone_runs_at_the_clock_that_its_governor_asks_for() {
+    let machine = epyc();
+    // 100 ms of P0; ticks take less than 1 % of it.
+    let time = |setting: &Setting| run(&machine, timed(800.0, 2.25e8), setting).metrics[0];
+    near(time(&governed(Governor::Performance)), 0.1 * 2.25 / 3.4, 0.01);
+    near(time(&governed(Governor::Powersave)), 0.1 * 2.25 / 1.5, 0.01);
+    // A task that never sleeps ends up with the boost under every other governor.
+    for setting in [
+        governed(Governor::Ondemand),
+        invariant(MaxFreq::P0),
+        invariant(MaxFreq::Midpoint),
+        invariant(MaxFreq::MaxBoost),
+        governed(Governor::Schedutil),
+    ] {
+        near(time(&setting), 0.1 * 2.25 / 3.4, 0.01);
+    }
+    let unmoved = Setting::default();
+    near(time(&unmoved), 0.1, 0.01);
+}
+
+#[test]
+fn an_idle_machine_takes_its_floor_and_a_busy_one_its_limit() {
+    let machine = epyc();
+    let setting = governed(Governor::Performance);
+    near(watts(&run(&machine, spinning(0, 500), &setting)), 65.0, 0.01);
+    // One core at 3.4 GHz: 2.5 W x (3.4 / 2.25)^3.
+    near(watts(&run(&machine, spinning(1, 500), &setting)), 65.0 + 8.626, 0.01);
+    // The power limit holds, within a step of the clock.
+    let all = watts(&run(&machine, spinning(63, 500), &setting));
+    assert!((215.0..=225.5).contains(&all), "{all}");
+    // Under powersave nothing boosts: 2.5 W x (1.5 / 2.25)^3 a core.
+    let slow = watts(&run(&machine, spinning(63, 500), &governed(Governor::Powersave)));
+    near(slow, 65.0 + 63.0 * 0.7407, 0.02);
+}
+
+#[test]
+fn more_active_cores_boost_less() {
+    // Without a power limit; balancing between 64 bound tasks takes a few percent.
+    let machine = with_constant(&epyc(), "tdp_w", 10_000.0);
+    let machine = with_constant(&machine, "boost_all_cores_khz", 2_800_000.0);
+    let mut w = timed(50.0, 2.25e8);
+    let spin = w.program("spin", vec![Op::Compute(Work::fixed(1e15))]);
+    for cpu in 1..64 {
+        let affinity = Some(machine::CpuSet::single(cpu));
+        w.spawns.push(Spawn { affinity, ..Spawn::new(spin) });
+    }
+    let time = run(&machine, w, &governed(Governor::Performance)).metrics[0];
+    near(time, 0.1 * 2.25 / 2.8, 0.06);
+}
+
+#[test]
+fn a_sibling_keeps_its_core_at_the_higher_request() {
+    let machine = epyc();
+    // CPU 64 is CPU 0's sibling and idle: its request is the lowest, and does not hold CPU 0 back.
+    let alone = run(&machine, timed(50.0, 2.25e8), &governed(Governor::Ondemand)).metrics[0];
+    near(alone, 0.1 * 2.25 / 3.4, 0.01);
+}
+
+/// Half of the time busy: runs for as long as it sleeps at P2.
+fn half_busy(machine: &Machine, setting: &Setting) -> RunResult {
+    let mut w = Workload::default();
+    let ops = vec![
+        Op::Compute(Work::fixed(5.0 * 1.5e6)),
+        Op::Sleep { mean_ns: 5e6, spread: Spread::Fixed },
+        Op::Loop { to: 0, times: 0 },
+    ];
+    let program = w.program("half", ops);
+    let stop = w.program("stop", vec![Op::Stop]);
+    let on = |cpu| Some(machine::CpuSet::single(cpu));
+    w.spawns.push(Spawn { affinity: on(0), ..Spawn::new(program) });
+    w.spawns.push(Spawn { affinity: on(8), first_wake_ns: 2_000 * MS, ..Spawn::new(stop) });
+    run(machine, w, setting)
+}
+
+#[test]
+fn what_invariance_takes_for_the_maximum_decides_about_the_clock_of_half_a_load() {
+    let machine = epyc();
+    let busy_share = |setting: &Setting| {
+        let result = half_busy(&machine, setting);
+        result.counters.run_ns_by_busy.iter().sum::<u64>() as f64 / result.end_ns as f64
+    };
+    // At P2 it is busy half of the time, at the boost 5 x 1.5 / 3.4 ms of 7.2.
+    near(busy_share(&governed(Governor::Powersave)), 0.5, 0.05);
+    near(busy_share(&governed(Governor::Performance)), 2.206 / 7.206, 0.05);
+    // By the highest boost, half a load at P2 is 512 x 1.5 / 3.4 = 226 of 1024, far from P1.
+    near(busy_share(&invariant(MaxFreq::MaxBoost)), 0.5, 0.05);
+}
+
+#[test]
+fn governed_runs_repeat() {
+    let machine = epyc();
+    for setting in [governed(Governor::Ondemand), invariant(MaxFreq::Midpoint)] {
+        assert_eq!(half_busy(&machine, &setting), half_busy(&machine, &setting));
+    }
+}
+
+#[test]
+fn what_cannot_be_governed_is_refused_by_name() {
+    let refused = |machine: &Machine, setting: &Setting| -> SimError {
+        Scenario::in_setting(machine, &kernel(), spinning(1, 1), setting).unwrap_err()
+    };
+    let ondemand = governed(Governor::Ondemand);
+    let mut machine = epyc();
+    machine.policies.iter_mut().for_each(|p| p.available_khz.reverse());
+    let found = refused(&machine, &ondemand).to_string();
+    assert!(found.contains("P1: found 2000000 kHz, expected less than 1500000 kHz"), "{found}");
+    let found = refused(&with_constant(&epyc(), "boost_khz", 2e6), &ondemand).to_string();
+    assert!(found.contains("boost_khz: found 2000000 kHz, expected at least 2250000"), "{found}");
+    let found = refused(&machines::smt(2, 2), &ondemand).to_string();
+    assert!(found.contains("boost_khz"), "{found}");
+    let mut machine = epyc();
+    machine.policies.clear();
+    assert!(matches!(refused(&machine, &ondemand), SimError::NoPolicies { .. }));
+}
