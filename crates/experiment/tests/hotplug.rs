@@ -62,8 +62,8 @@ fn fewer_cpus_do_less() {
     let count = |counters: &[(String, u64)], name: &str| {
         counters.iter().find(|(n, _)| n == name).map(|(_, n)| *n)
     };
-    // Warm-up takes no time here, so half of the run has one CPU of eight, on a core of its own.
-    let list = r#"[{ at_s = 0.1, offline = "1-7" }, { at_s = 0.3, online = "1-7" }]"#;
+    // The benchmark starts after 0.3 s, so half of the run has one CPU of eight, on a core of its own.
+    let list = r#"[{ at_s = 0.45, offline = "1-7" }, { at_s = 0.65, online = "1-7" }]"#;
     let results = run(list).expect("results");
     let (all, fewer, counters) = samples(&results);
     assert!((0.55..0.97).contains(&(fewer / all)), "{fewer} of {all} records");
