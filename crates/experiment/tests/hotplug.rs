@@ -68,7 +68,7 @@ fn fewer_cpus_do_less() {
     let (all, fewer, counters) = samples(&results);
     assert!((0.55..0.97).contains(&(fewer / all)), "{fewer} of {all} records");
     assert_eq!(count(&counters, "hotplug_steps"), Some(14));
-    assert!(count(&counters, "hotplug_moved") == Some(7), "{counters:?}");
+    assert!(count(&counters, "hotplug_moved") >= Some(7), "{counters:?}");
     // Without steps the variants are one.
     let (all, same, counters) = samples(&run("[]").expect("results"));
     assert_eq!(all, same);
