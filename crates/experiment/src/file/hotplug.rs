@@ -24,17 +24,17 @@ pub struct HotplugEntry {
 #[serde(deny_unknown_fields)]
 struct Fields {
     at_s: f64,
-    offline: Option<CpuSet>,
-    online: Option<CpuSet>,
+    offline: Option<String>,
+    online: Option<String>,
 }
 
 impl TryFrom<Fields> for HotplugEntry {
     type Error = String;
 
     fn try_from(f: Fields) -> Result<HotplugEntry, String> {
-        let (cpus, online) = match (f.offline, f.online) {
-            (Some(cpus), None) => (cpus, false),
-            (None, Some(cpus)) => (cpus, true),
+        let (key, list, online) = match (&f.offline, &f.online) {
+            (Some(list), None) => ("offline", list, false),
+            (None, Some(list)) => ("online", list, true),
             (None, None) | (Some(_), Some(_)) => {
                 let found = if f.online.is_some() { "both" } else { "none" };
                 return Err(format!(
@@ -42,8 +42,9 @@ impl TryFrom<Fields> for HotplugEntry {
                 ));
             }
         };
+        let cpus: CpuSet = list.parse().map_err(|e| format!("hotplug: {key}: {e}"))?;
         if cpus.is_empty() {
-            return Err("hotplug: found no CPUs, expected a CPU list such as 4-7".to_string());
+            return Err(format!("hotplug: {key}: found no CPUs, expected a CPU list such as 4-7"));
         }
         if !(0.0..=MAX_S).contains(&f.at_s) {
             return Err(format!("hotplug: at_s: found {}, expected 0 to {MAX_S}", f.at_s));
@@ -54,8 +55,9 @@ impl TryFrom<Fields> for HotplugEntry {
 
 impl From<HotplugEntry> for Fields {
     fn from(e: HotplugEntry) -> Fields {
-        let (on, off) = if e.online { (Some(e.cpus), None) } else { (None, Some(e.cpus)) };
-        Fields { at_s: e.at_s, offline: off, online: on }
+        let list = Some(e.cpus.to_string());
+        let (offline, online) = if e.online { (None, list) } else { (list, None) };
+        Fields { at_s: e.at_s, offline, online }
     }
 }
 
@@ -103,14 +105,14 @@ mod tests {
     #[test]
     fn bad_entries_are_named() {
         for (hotplug, expected) in [
-            ("[{ at_s = 1, offline = \"4-\" }]", "offline"),
-            ("[{ at_s = 1, offline = \"5000\" }]", "5000"),
+            ("[{ at_s = 1, offline = \"4-\" }]", "hotplug: offline: found `4-`"),
+            ("[{ at_s = 1, online = \"5000\" }]", "hotplug: online: found `5000`"),
             ("[{ at_s = 1, ofline = \"4\" }]", "unknown field `ofline`"),
             ("[{ at_s = 1 }]", "hotplug: found none of `offline` and `online`"),
             ("[{ at_s = 1, offline = \"4\", online = \"5\" }]", "hotplug: found both"),
             ("[{ at_s = -1, offline = \"4\" }]", "hotplug: at_s: found -1, expected 0 to"),
             ("[{ at_s = nan, offline = \"4\" }]", "hotplug: at_s: found NaN"),
-            ("[{ at_s = 1, offline = \"\" }]", "hotplug: found no CPUs"),
+            ("[{ at_s = 1, offline = \"\" }]", "hotplug: offline: found no CPUs"),
             ("[{ offline = \"4\" }]", "missing field `at_s`"),
             ("{ at_s = 1, offline = \"4\" }", "expected a sequence"),
         ] {
