@@ -52,15 +52,60 @@ pub struct Table {
     pub percents: Option<BTreeMap<String, f64>>,
     /// One figure by workload, under the experiment's first variant.
     pub by_workload: Option<BTreeMap<String, f64>>,
+    /// A figure by variant in each of several rows, as for several numbers of clients.
+    #[serde(default)]
+    pub rows: Vec<PublishedRow>,
+    /// How figures of runs are averaged.
+    #[serde(default)]
+    pub mean: PublishedMean,
+    /// Whether the figures are for all workloads that `workload` names: itself, or it and a value as in `tbench-16`.
+    #[serde(default)]
+    pub over_rows: bool,
+}
+
+/// A row of a table; its workload is the table's and the label, as in `tbench-16`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedRow {
+    /// What stands before the row; nothing in a table of one row.
+    pub label: String,
+    /// By variant.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// How figures of runs are averaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PublishedMean {
+    /// Amean.
+    #[default]
+    Arithmetic,
+    /// Hmean.
+    Harmonic,
 }
 
 impl Table {
+    /// The workload of a row.
+    pub fn workload_of(&self, label: &str) -> String {
+        match label {
+            "" => self.workload.clone(),
+            _ => format!("{}-{label}", self.workload),
+        }
+    }
+
+    /// Whether the figures are of `workload`, among others perhaps.
+    pub fn covers(&self, workload: &str) -> bool {
+        let rest = workload.strip_prefix(self.workload.as_str());
+        rest.is_some_and(|r| r.is_empty() || self.over_rows && r.starts_with('-'))
+    }
+
     /// Names with published figures: variants, or workloads where the table compares those.
     pub fn columns(&self) -> Vec<&str> {
         let maps = [&self.values, &self.percents, &self.by_workload];
         let mut names: Vec<&str> =
             maps.into_iter().flatten().flat_map(|m| m.keys()).map(String::as_str).collect();
         names.extend(self.histogram.iter().flat_map(|h| h.counts.keys()).map(String::as_str));
+        names.extend(self.rows.iter().flat_map(|r| r.values.keys()).map(String::as_str));
         names.extend(self.summary.iter().flat_map(|s| s.keys()).map(String::as_str));
         names.sort_unstable();
         names.dedup();
@@ -142,8 +187,12 @@ macro_rules! source {
     };
 }
 
-const STUDIES: &[Source] =
-    &[source!("power9-big-core"), source!("kunpeng920-clusters"), source!("power10-idler-llc")];
+const STUDIES: &[Source] = &[
+    source!("power9-big-core"),
+    source!("epyc-7742-frequency-invariance"),
+    source!("kunpeng920-clusters"),
+    source!("power10-idler-llc"),
+];
 
 /// Names of the studies that can be predicted so far.
 pub fn names() -> Vec<&'static str> {
@@ -185,7 +234,16 @@ mod tests {
                     assert!(table.columns().contains(&table.baseline.as_str()));
                     continue;
                 }
-                let variants = experiment.variants_of(workload(&table.workload));
+                let rows = table.rows.iter().map(|r| table.workload_of(&r.label));
+                rows.for_each(|name| _ = workload(&name));
+                let of_row = |name: &str| {
+                    table.rows.first().is_some_and(|r| table.workload_of(&r.label) == name)
+                };
+                let first = experiment
+                    .workloads
+                    .iter()
+                    .position(|w| table.covers(&w.name) || of_row(&w.name));
+                let variants = experiment.variants_of(first.unwrap());
                 let known = |n: &str| variants.iter().any(|&v| experiment.variants[v].name == n);
                 assert!(known(&table.baseline), "{name}: {}", table.baseline);
                 assert!(table.columns().into_iter().all(known), "{name}: {}", table.name);

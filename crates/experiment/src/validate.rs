@@ -1,9 +1,9 @@
 //! Published beside predicted, cell by cell.
 
 use crate::results::{Results, WorkloadResults};
-use crate::study::{PublishedSummary, Study, Table};
+use crate::study::{PublishedMean, PublishedSummary, Study, Table};
 use serde::Serialize;
-use stats::{Better, Interval, Resampling};
+use stats::{Better, Interval, Mean, Resampling};
 
 /// One published comparison and its prediction. Percents are positive where the variant is better.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,7 +49,9 @@ impl Cell {
 
 /// What a table gives for the baseline and a column.
 struct Published {
-    row: &'static str,
+    row: String,
+    /// The workloads whose runs give it.
+    workload: Workload,
     unit: String,
     better: Better,
     statistic: Statistic,
@@ -79,9 +81,18 @@ impl Figures {
     }
 }
 
+/// Of which workloads runs are taken.
+enum Workload {
+    /// The one of this name.
+    Of(String),
+    /// All that the table covers.
+    All,
+}
+
 /// How the same statistic is taken of runs.
 enum Statistic {
     Mean,
+    HarmonicMean,
     Median,
     /// Percent of runs at or above this edge.
     ShareFrom(f64),
@@ -139,7 +150,7 @@ pub fn validate(study: &Study, results: &Results, resampling: &Resampling) -> Va
     for table in &study.tables {
         for column in table.columns().into_iter().filter(|c| *c != table.baseline) {
             for published in published(table, column) {
-                let predicted = samples(results, table, column)
+                let predicted = samples(results, table, column, &published.workload)
                     .and_then(|(base, new)| predict(&base, &new, &published, resampling));
                 match predicted {
                     Some(figure) => out.cells.push(cell(study, table, column, published, figure)),
@@ -154,7 +165,12 @@ pub fn validate(study: &Study, results: &Results, resampling: &Resampling) -> Va
 }
 
 /// Runs of the baseline and of a column: two variants under one workload, or two workloads under the first variant.
-fn samples(results: &Results, table: &Table, column: &str) -> Option<(Vec<f64>, Vec<f64>)> {
+fn samples(
+    results: &Results,
+    table: &Table,
+    column: &str,
+    of: &Workload,
+) -> Option<(Vec<f64>, Vec<f64>)> {
     let workload = |name: &str| results.workloads.iter().find(|w| w.name == name);
     let runs =
         |w: &WorkloadResults, variant: &str| Some(w.samples(variant, w.metric(&table.metric)?));
@@ -162,8 +178,25 @@ fn samples(results: &Results, table: &Table, column: &str) -> Option<(Vec<f64>, 
         let first = &results.experiment.variants.first()?.name;
         return Some((runs(workload(&table.baseline)?, first)?, runs(workload(column)?, first)?));
     }
-    let workload = workload(&table.workload)?;
-    Some((runs(workload, &table.baseline)?, runs(workload, column)?))
+    let of: Vec<&WorkloadResults> = match of {
+        Workload::Of(name) => vec![workload(name)?],
+        Workload::All => results.workloads.iter().filter(|w| table.covers(&w.name)).collect(),
+    };
+    Some((mean_of(&of, |w| runs(w, &table.baseline))?, mean_of(&of, |w| runs(w, column))?))
+}
+
+/// Run by run, the mean over workloads; `None` without a workload, or where one lacks the runs of another.
+fn mean_of(
+    workloads: &[&WorkloadResults],
+    runs: impl Fn(&WorkloadResults) -> Option<Vec<f64>>,
+) -> Option<Vec<f64>> {
+    let all: Vec<Vec<f64>> = workloads.iter().map(|w| runs(w)).collect::<Option<_>>()?;
+    let number = all.first()?.len();
+    if all.iter().any(|r| r.len() != number) {
+        return None;
+    }
+    let of_run = |at: usize| stats::amean(&all.iter().map(|r| r[at]).collect::<Vec<_>>());
+    (0..number).map(of_run).collect()
 }
 
 fn cell(study: &Study, table: &Table, column: &str, p: Published, predicted: Predicted) -> Cell {
@@ -171,7 +204,8 @@ fn cell(study: &Study, table: &Table, column: &str, p: Published, predicted: Pre
     Cell {
         study: study.name.clone(),
         table: table.name.clone(),
-        row: p.row.to_string(),
+        calibrated: table.calibrated_rows.contains(&p.row),
+        row: p.row,
         column: column.to_string(),
         unit: p.unit,
         better: p.better,
@@ -183,15 +217,19 @@ fn cell(study: &Study, table: &Table, column: &str, p: Published, predicted: Pre
         predicted_percent: predicted.change.estimate,
         predicted_low: predicted.change.low,
         predicted_high: predicted.change.high,
-        calibrated: table.calibrated_rows.iter().any(|r| r == p.row),
     }
 }
 
 /// The figures that `table` holds for both its baseline and `column`.
 fn published(table: &Table, column: &str) -> Vec<Published> {
-    let row = |row, statistic, figures: Option<Figures>| {
+    let own = || match table.over_rows {
+        true => Workload::All,
+        false => Workload::Of(table.workload.clone()),
+    };
+    let row = |row: &str, statistic, figures: Option<Figures>| {
         figures.map(|figures| Published {
-            row,
+            row: row.to_string(),
+            workload: own(),
             unit: table.unit.clone(),
             better: table.better,
             statistic,
@@ -220,6 +258,17 @@ fn published(table: &Table, column: &str) -> Vec<Published> {
         let of = |name: &str| values.get(name).copied();
         out.extend(row("mean", Statistic::Mean, both(of(base), of(column))));
     }
+    for r in &table.rows {
+        let of = |name: &str| r.values.get(name).copied();
+        let (name, statistic) = match table.mean {
+            PublishedMean::Arithmetic => ("Amean", Statistic::Mean),
+            PublishedMean::Harmonic => ("Hmean", Statistic::HarmonicMean),
+        };
+        let name = format!("{name} {}", r.label);
+        let found = row(name.trim_end(), statistic, both(of(base), of(column)));
+        let workload = Workload::Of(table.workload_of(&r.label));
+        out.extend(found.map(|p| Published { workload, ..p }));
+    }
     if let Some(percents) = &table.percents {
         let change = percents.get(column).map(|&p| Figures::Percent(p));
         out.extend(row("mean", Statistic::Mean, change));
@@ -242,6 +291,10 @@ fn predict(
     };
     match published.statistic {
         Statistic::Mean => of_means(base, new),
+        Statistic::HarmonicMean => Some(Predicted {
+            figures: (stats::hmean(base).ok()?, stats::hmean(new).ok()?),
+            change: stats::mean_change(Mean::Harmonic, base, new, better, resampling)?,
+        }),
         Statistic::ShareFrom(edge) => {
             let percent = |values: &[f64]| -> Vec<f64> {
                 values.iter().map(|&x| if x >= edge { 100.0 } else { 0.0 }).collect()

@@ -30,7 +30,7 @@ impl PeltClock {
     fn raw(&self, now_ns: u64) -> u64 {
         match self.idle {
             true => now_ns,
-            false => self.clock_ns + ((now_ns - self.at_ns) * self.scale >> 10),
+            false => self.clock_ns + (((now_ns - self.at_ns) * self.scale) >> 10),
         }
     }
 
