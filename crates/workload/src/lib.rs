@@ -21,9 +21,9 @@ mod window;
 
 pub use benchmarks::{Benchmark, BuildError, Target};
 pub use program::{
-    BarrierId, Capacity, Clients, CondId, CounterId, FlagId, Histogram, HistogramId, LineId,
-    LockId, MarkId, MemoryUse, Metric, Missed, Op, Program, ProgramId, Queue, QueueId, QueueKind,
-    Reading, Since, Spawn, Spread, TimerId, Work, Workload,
+    BarrierId, Capacity, Clients, CondId, CounterId, Device, DeviceId, FlagId, Histogram,
+    HistogramId, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op, Program, ProgramId, Queue,
+    QueueId, QueueKind, Reading, Since, Spawn, Spread, TimerId, Work, Workload,
 };
 pub use stats::Better;
 

@@ -3,6 +3,7 @@
 mod bandwidth;
 mod clients;
 mod cpu;
+mod devices;
 mod lines;
 mod pace;
 mod queues;
@@ -25,6 +26,7 @@ use crate::trace::Trace;
 use crate::world::{CpuState, Phase, Request, TaskId, World};
 use bandwidth::NodeLoad;
 use clients::Users;
+use devices::DeviceState;
 use lines::LineUser;
 use machine::IdleState;
 use pace::Pace;
@@ -51,6 +53,7 @@ pub(crate) struct Sim<'a, C, T> {
     locks: Vec<LockState>,
     conds: Vec<WaitList>,
     barriers: Vec<BarrierState>,
+    devices: Vec<DeviceState>,
     /// By timer: the point at which it was due last, once it runs.
     timers: Vec<Option<u64>>,
     users: Users,
@@ -124,6 +127,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             locks: vec![LockState::default(); workload.locks as usize],
             conds: vec![WaitList::default(); workload.conds as usize],
             barriers: vec![BarrierState::default(); workload.barriers.len()],
+            devices: workload.devices.iter().map(DeviceState::new).collect(),
             timers: vec![None; workload.timers as usize],
             users,
             recorded: workload
