@@ -9,6 +9,7 @@ mod conservation;
 mod contention;
 mod determinism;
 mod fairness;
+mod frequency_study;
 mod knobs;
 mod machines;
 mod memory;
