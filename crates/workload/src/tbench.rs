@@ -231,11 +231,14 @@ impl Connection {
     }
 
     fn client(&self, ops: &mut Vec<Op>, costs: &Costs) {
+        // What follows an answer and what leads to the next request are one stretch of work.
+        let mut work = 0.0;
         for (operation, request, answer) in self.operations() {
-            let before = CLIENT_CYCLES + costs.copy_cycles(operation.request_bytes());
-            let after = costs.read_cycles + costs.copy_cycles(operation.answer_bytes());
-            ops.extend([compute(before), Op::Send(request), Op::Receive(answer), compute(after)]);
+            work += CLIENT_CYCLES + costs.copy_cycles(operation.request_bytes());
+            ops.extend([compute(work), Op::Send(request), Op::Receive(answer)]);
+            work = costs.read_cycles + costs.copy_cycles(operation.answer_bytes());
         }
+        ops.push(compute(work));
     }
 
     fn server(&self, w: &mut Workload, costs: &Costs) -> ProgramId {

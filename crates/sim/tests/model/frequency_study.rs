@@ -63,6 +63,12 @@ fn speed() {
     for (name, w) in all {
         let from = std::time::Instant::now();
         let r = run(&machine, with_background(&machine, w));
-        println!("{name}: {:?} end {} ms, {} events, wall {:.2} s", r.metrics, r.end_ns / 1_000_000, r.counters.events, from.elapsed().as_secs_f64());
+        println!(
+            "{name}: {:?} end {} ms, {} events, wall {:.2} s",
+            r.metrics,
+            r.end_ns / 1_000_000,
+            r.counters.events,
+            from.elapsed().as_secs_f64()
+        );
     }
 }
