@@ -1,5 +1,6 @@
 //! The experiment file: machine, variants, workloads, runs. TOML; every field is checked, unknown ones are errors.
 
+mod each;
 mod entry;
 mod frequency;
 mod hotplug;
@@ -99,7 +100,7 @@ impl ExperimentFile {
 
     /// Reads and checks `text`, naming it `file` in errors.
     pub fn parse(text: &str, file: &str) -> Result<ExperimentFile, ExperimentError> {
-        let experiment: ExperimentFile = parse_toml(text, file)?;
+        let experiment = each::parse(text, file)?;
         experiment.check(file)?;
         Ok(experiment)
     }

@@ -235,7 +235,7 @@ fn check(workload: &Workload, online: CpuSet, ever_online: CpuSet) -> Result<(),
     Ok(())
 }
 
-/// Queues that hold something and barriers that someone comes to.
+/// Queues that hold something, devices that serve, and barriers that someone comes to.
 fn check_shared(workload: &Workload) -> Result<(), SimError> {
     let refuse =
         |field: String, found: String, expected| Err(SimError::Workload { field, found, expected });
@@ -249,6 +249,12 @@ fn check_shared(workload: &Workload) -> Result<(), SimError> {
                 found,
                 "1 to the capacity, which is at least 1",
             );
+        }
+    }
+    for (at, device) in workload.devices.iter().enumerate() {
+        if device.slots == 0 || device.together == 0 {
+            let found = format!("{} and {}", device.slots, device.together);
+            return refuse(format!("device {at}: slots and together"), found, "at least 1 of each");
         }
     }
     match workload.barriers.iter().position(|&parties| parties == 0) {
@@ -274,15 +280,18 @@ fn read(
         Reading::UnitsPerSecond { counter, from, to } => {
             Ok(counted[counter.index()] as f64 / seconds(from, to).ok_or_else(missing)?)
         }
-        Reading::RecordsPerSecond { histogram, from, to } => {
+        Reading::RecordsPerSecond { histogram, units, from, to } => {
             let count = recorded[histogram.index()].count();
-            Ok(count as f64 / seconds(from, to).ok_or_else(missing)?)
+            Ok(count as f64 * units / seconds(from, to).ok_or_else(missing)?)
         }
         Reading::BestPerSecond { histogram, units } => {
             let least_ns = recorded[histogram.index()].least_ns().ok_or_else(none)?;
             Ok(units / (least_ns.max(1) as f64 / 1e9))
         }
         Reading::MeanUs(histogram) => recorded[histogram.index()].mean_us().ok_or_else(none),
+        Reading::MeanMs { histogram, scale } => {
+            Ok(recorded[histogram.index()].mean_us().ok_or_else(none)? / 1e3 * scale)
+        }
         Reading::PercentileUs { histogram, percent } => {
             recorded[histogram.index()].percentile_us(percent).ok_or_else(none)
         }

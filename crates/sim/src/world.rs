@@ -52,6 +52,8 @@ pub struct CpuState {
     pub need_resched: bool,
     /// Next tick; [`NEVER`] while the tick is stopped.
     pub tick_ns: u64,
+    /// Tasks that wait for I/O and slept last here (`rq::nr_iowait`).
+    pub nr_iowait: u32,
     pub(crate) wake_ns: u64,
     pub(crate) resched_ns: u64,
     pub(crate) done_ns: u64,
@@ -92,7 +94,7 @@ pub enum NohzKick {
 pub enum State {
     /// Queued or running.
     Runnable,
-    /// Waiting for a timer.
+    /// Waiting for a timer or a device.
     Sleeping,
     /// Waiting for a message.
     Reading(QueueId),
@@ -140,6 +142,8 @@ pub struct Task {
     pub allowed: CpuSet,
     /// Nice value, -20 to 19.
     pub nice: i8,
+    /// Whether its sleep is one for I/O (`in_iowait`); still so while the class queues it at its wake-up.
+    pub in_iowait: bool,
     pub(crate) program: ProgramId,
     pub(crate) pc: u16,
     pub(crate) doing: Doing,
@@ -182,6 +186,7 @@ impl Task {
             state: State::Sleeping,
             allowed,
             nice: 0,
+            in_iowait: false,
             program,
             pc: 0,
             doing: Doing::Nothing,
@@ -369,6 +374,7 @@ impl CpuState {
             nr_running: 0,
             need_resched: false,
             tick_ns: NEVER,
+            nr_iowait: 0,
             wake_ns: NEVER,
             resched_ns: NEVER,
             done_ns: NEVER,

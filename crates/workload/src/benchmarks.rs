@@ -3,8 +3,8 @@
 use crate::rtapp as rt_app;
 use crate::rtapp::{Built, RtAppError};
 use crate::{
-    WorkloadError, daytrader, ebizzy, false_sharing, hackbench, netperf, schbench, sched_pipe,
-    stream,
+    WorkloadError, daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench,
+    netperf, schbench, sched_pipe, stream, tbench,
 };
 use machine::CpuSet;
 use machine::constants::{Constants, MissingConstant};
@@ -57,6 +57,10 @@ macro_rules! for_each_benchmark {
             daytrader Daytrader costs,
             false_sharing FalseSharing costs,
             stream Stream costs,
+            tbench Tbench costs,
+            dbench Dbench costs,
+            kernbench Kernbench costs,
+            gitsource Gitsource costs,
             rt_app RtApp file,
         }
     };

@@ -57,6 +57,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         better: Better::Higher,
         reading: Reading::RecordsPerSecond {
             histogram: responses,
+            units: 1.0,
             from: window.from,
             to: window.to,
         },

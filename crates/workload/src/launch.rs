@@ -1,6 +1,6 @@
 //! How a benchmark comes to life: a shell forks, the child binds itself and execs.
 
-use crate::program::{Op, Program, Spawn, Spread, Work, Workload};
+use crate::program::{Op, Program, ProgramId, Spawn, Spread, Work, Workload};
 use machine::CpuSet;
 
 /// Cycles that a shell spends between two commands: it prints, reads its script and expands a line.
@@ -13,13 +13,27 @@ const FIRST_WAKE_NS: u64 = 300_000_000;
 /// The shell acts at any point of a second of this length, so that runs meet ticks and timers at any phase.
 const WITHIN_NS: u64 = 100_000_000;
 
+/// From exec to `main`.
+const START: Op = Op::Compute(Work { cycles: START_CYCLES, spread: Spread::LogNormal(0.2) });
+
+/// A program that a forked child execs: loading and linking, then its own steps, whose loops count from the first of them.
+pub(crate) fn executed(ops: &[Op]) -> Vec<Op> {
+    let start = [Op::Exec, START];
+    let own = ops.iter().map(|op| op.shifted(start.len() as u16));
+    start.into_iter().chain(own).collect()
+}
+
+/// Runs a program as a shell does a command: forks a child for it and waits.
+pub(crate) fn command(program: ProgramId) -> [Op; 2] {
+    [Op::Fork(program), Op::WaitChildren]
+}
+
 /// Adds a shell that starts `program` once, bound to `cpus` as `taskset` does it: fork, exec of taskset,
 /// `sched_setaffinity`, exec of the program.
 pub(crate) fn from_shell(w: &mut Workload, program: Program, cpus: Option<CpuSet>) {
-    let start = Op::Compute(Work { cycles: START_CYCLES, spread: Spread::LogNormal(0.2) });
-    let mut ops = vec![Op::Exec, start];
+    let mut ops = vec![Op::Exec, START];
     if let Some(cpus) = cpus {
-        ops.extend([Op::SetAffinity(cpus), Op::Exec, start]);
+        ops.extend([Op::SetAffinity(cpus), Op::Exec, START]);
     }
     // The program's own steps follow; its loops count from its own first step.
     let offset = ops.len() as u16;

@@ -7,9 +7,12 @@ pub mod background;
 pub mod benchmarks;
 mod check;
 pub mod daytrader;
+pub mod dbench;
 pub mod ebizzy;
 pub mod false_sharing;
+pub mod gitsource;
 pub mod hackbench;
+pub mod kernbench;
 pub mod launch;
 pub mod netperf;
 pub mod program;
@@ -17,13 +20,14 @@ pub mod rtapp;
 pub mod schbench;
 pub mod sched_pipe;
 pub mod stream;
+pub mod tbench;
 mod window;
 
 pub use benchmarks::{Benchmark, BuildError, Target};
 pub use program::{
-    BarrierId, Capacity, Clients, CondId, CounterId, FlagId, Histogram, HistogramId, LineId,
-    LockId, MarkId, MemoryUse, Metric, Missed, Op, Program, ProgramId, Queue, QueueId, QueueKind,
-    Reading, Since, Spawn, Spread, TimerId, Work, Workload,
+    BarrierId, Capacity, Clients, CondId, CounterId, Device, DeviceId, FlagId, Histogram,
+    HistogramId, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op, Program, ProgramId, Queue,
+    QueueId, QueueKind, Reading, Since, Spawn, Spread, TimerId, Work, Workload,
 };
 pub use stats::Better;
 

@@ -79,7 +79,12 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         name: TRANSACTIONS_PER_S.to_string(),
         unit: "transactions/s".to_string(),
         better: Better::Higher,
-        reading: Reading::RecordsPerSecond { histogram: round, from: window.from, to: window.to },
+        reading: Reading::RecordsPerSecond {
+            histogram: round,
+            units: 1.0,
+            from: window.from,
+            to: window.to,
+        },
     });
     w.metrics.extend(Metric::latencies("round_trip", round, &[50.0, 99.0]));
     Ok(w)

@@ -6,12 +6,12 @@ mod op;
 mod shared;
 
 pub use ids::{
-    BarrierId, CondId, CounterId, FlagId, HistogramId, LineId, LockId, MarkId, ProgramId, QueueId,
-    TimerId,
+    BarrierId, CondId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId, MarkId, ProgramId,
+    QueueId, TimerId,
 };
 pub use metric::{Metric, Reading};
 pub use op::{MemoryUse, Missed, Op, Since, Spread, Work};
-pub use shared::{Capacity, Clients, Histogram, Queue, QueueKind};
+pub use shared::{Capacity, Clients, Device, Histogram, Queue, QueueKind};
 
 use machine::CpuSet;
 
@@ -73,6 +73,8 @@ pub struct Workload {
     pub lines: u16,
     /// Number of marks.
     pub marks: u16,
+    /// Devices by [`DeviceId`].
+    pub devices: Vec<Device>,
     /// Tasks at the start.
     pub spawns: Vec<Spawn>,
     /// Users on other machines.
@@ -146,6 +148,12 @@ impl Workload {
     pub fn line(&mut self) -> LineId {
         self.lines += 1;
         LineId(self.lines - 1)
+    }
+
+    /// Adds a device.
+    pub fn device(&mut self, device: Device) -> DeviceId {
+        self.devices.push(device);
+        DeviceId(self.devices.len() as u16 - 1)
     }
 
     /// Adds a mark.

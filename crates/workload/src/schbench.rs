@@ -96,7 +96,12 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         name: "requests_per_s".to_string(),
         unit: "requests/s".to_string(),
         better: Better::Higher,
-        reading: Reading::RecordsPerSecond { histogram: request, from: window.from, to: window.to },
+        reading: Reading::RecordsPerSecond {
+            histogram: request,
+            units: 1.0,
+            from: window.from,
+            to: window.to,
+        },
     });
     Ok(w)
 }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use workload::Benchmark;
 use workload::rtapp as rt_app;
 use workload::{
-    daytrader, ebizzy, false_sharing, hackbench, netperf, schbench, sched_pipe, stream,
+    daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench, netperf, schbench,
+    sched_pipe, stream, tbench,
 };
 
 /// One workload: exactly one of the benchmarks.

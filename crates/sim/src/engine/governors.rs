@@ -172,7 +172,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 }
 
 impl crate::world::World<'_> {
-    /// How long `cpu` was idle since the start.
+    /// How long `cpu` was idle since the start. Waiting for I/O is idle time, as `io_is_busy` is off.
     fn times_of(&self, cpu: Cpu) -> CpuTimes {
         let c = &self.cpus[cpu as usize];
         let now_idle_ns = match c.phase {

@@ -88,9 +88,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     fn move_timers(&mut self, cpu: Cpu) {
         let to = self.here;
         let timers = std::mem::take(&mut self.sleepers[cpu as usize]);
-        for &(_, task) in &timers {
-            self.w.tasks[task.index()].timer_cpu = to;
-        }
+        // Devices' interrupts go there as well.
+        self.w.tasks.iter_mut().filter(|t| t.timer_cpu == cpu).for_each(|t| t.timer_cpu = to);
         self.sleepers[to as usize].extend(timers);
     }
 

@@ -4,6 +4,7 @@ mod bandwidth;
 mod clients;
 mod clocks;
 mod cpu;
+mod devices;
 mod governors;
 mod hotplug;
 mod lines;
@@ -30,6 +31,7 @@ use crate::world::{CpuState, Note, Phase, Request, TaskId, World};
 use bandwidth::NodeLoad;
 use clients::Users;
 use clocks::Clocks;
+use devices::DeviceState;
 use governors::Governors;
 use lines::LineUser;
 use machine::IdleState;
@@ -57,6 +59,7 @@ pub(crate) struct Sim<'a, C, T> {
     locks: Vec<LockState>,
     conds: Vec<WaitList>,
     barriers: Vec<BarrierState>,
+    devices: Vec<DeviceState>,
     /// By timer: the point at which it was due last, once it runs.
     timers: Vec<Option<u64>>,
     users: Users,
@@ -147,6 +150,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             locks: vec![LockState::default(); workload.locks as usize],
             conds: vec![WaitList::default(); workload.conds as usize],
             barriers: vec![BarrierState::default(); workload.barriers.len()],
+            devices: workload.devices.iter().map(DeviceState::new).collect(),
             timers: vec![None; workload.timers as usize],
             users,
             recorded: workload

@@ -106,6 +106,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 Some(hw.syscall_cycles)
             }
             Op::Sleep { .. } | Op::TimerWait { .. } | Op::WaitChildren => Some(hw.syscall_cycles),
+            Op::Io { .. } => Some(hw.syscall_cycles),
             Op::Compute(_) | Op::RunFor(_) => None,
             Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => None,
             Op::Loop { .. } | Op::LoopWhileSet { .. } => None,
@@ -201,6 +202,10 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Some(&Op::Sleep { mean_ns, spread }) => {
                 let length_ns = self.work.draw(mean_ns, spread).max(1.0) as u64;
                 self.sleep_until(task, self.w.now_ns + length_ns)
+            }
+            Some(&Op::Io { device, service_ns, spread, iowait }) => {
+                let done_ns = self.submit(device, service_ns, spread);
+                self.wait_for_device(task, done_ns, iowait)
             }
             Some(&Op::TimerWait { timer, period_ns, missed }) => {
                 self.timer_wait(task, timer, period_ns, missed)

@@ -64,13 +64,19 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     }
 
     pub(super) fn start_timer(&mut self, task: TaskId, at_ns: u64) {
+        let cpu = self.w.tasks[task.index()].cpu;
+        self.sleepers[cpu as usize].push((at_ns, task));
+        self.set_alarm(task, at_ns);
+    }
+
+    /// An interrupt will wake `task`, which idle CPUs do not know of beforehand unless it is a timer's.
+    pub(super) fn set_alarm(&mut self, task: TaskId, at_ns: u64) {
         let t = &mut self.w.tasks[task.index()];
         t.timer_cpu = t.cpu;
-        self.sleepers[t.cpu as usize].push((at_ns, task));
         self.events.set(self.first_task + task.0, at_ns);
     }
 
-    /// A sleep is over: the timer interrupt of the CPU where it was started wakes the task.
+    /// A sleep is over: the timer's or the device's interrupt on the CPU where it was started wakes the task.
     pub(super) fn timer_event(&mut self, task: TaskId) {
         let cpu = self.w.tasks[task.index()].timer_cpu;
         self.here = cpu;
@@ -110,6 +116,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         t.state = State::Runnable;
         t.queued_ns = self.w.now_ns;
         t.woken = true;
+        let waited_for_io = std::mem::take(&mut t.in_iowait);
+        self.w.cpus[from as usize].nr_iowait -= u32::from(waited_for_io);
         self.w.counters.wakeups += 1;
         self.w.counters.wakeups_to_idle += u64::from(onto_idle);
         self.trace.wakeup(self.w.now_ns, task, cpu, target);

@@ -157,6 +157,10 @@ impl Class for Fair {
             Enqueue::Wakeup { .. } => self.queues[cpu as usize].end_of_idle(w.now_ns, w.jiffies()),
             Enqueue::Moved => {}
         }
+        if self.util_watched && w.tasks[task.index()].in_iowait {
+            w.cpus[cpu as usize].woken_from_io = true;
+            self.util_changes.push(cpu);
+        }
         self.enqueue_entity(w, cpu, task, why);
         w.cpus[cpu as usize].nr_running += 1;
         self.sums.touch(cpu);

@@ -1,4 +1,4 @@
-//! Quantities that steps with memory use and contended lines can have.
+//! Quantities that steps with memory use, contended lines and devices can have.
 
 use crate::SimError;
 use workload::{MemoryUse, Op, Program, Workload};
@@ -20,6 +20,12 @@ pub(super) fn check(workload: &Workload) -> Result<(), SimError> {
                         known,
                         "a line of the workload",
                     )?;
+                }
+                Op::Io { device, service_ns, .. } => {
+                    hold(program, "io: service_ns", *service_ns, *service_ns >= 0.0, "0 or more")?;
+                    let known = device.index() < workload.devices.len();
+                    let number = f64::from(device.0);
+                    hold(program, "io: device", number, known, "a device of the workload")?;
                 }
                 _ => {}
             }

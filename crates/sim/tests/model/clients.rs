@@ -47,7 +47,10 @@ fn closed_loop(machine: &Machine, users: u32, servers: usize) -> Workload {
         better: Better::Higher,
         reading,
     };
-    w.metrics.push(metric("rate", Reading::RecordsPerSecond { histogram: responses, from, to }));
+    w.metrics.push(metric(
+        "rate",
+        Reading::RecordsPerSecond { histogram: responses, units: 1.0, from, to },
+    ));
     w.metrics.push(metric("mean", Reading::MeanUs(responses)));
     w.metrics.push(metric("p99", Reading::PercentileUs { histogram: responses, percent: 99.0 }));
     w

@@ -10,6 +10,7 @@ mod contention;
 mod determinism;
 mod fairness;
 mod frequency;
+mod frequency_study;
 mod hotplug;
 mod knobs;
 mod machines;

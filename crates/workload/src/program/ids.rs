@@ -38,4 +38,6 @@ ids! {
     LineId,
     /// A point in time that a metric reads, by index.
     MarkId,
+    /// A device that serves requests, by index; idle at the start.
+    DeviceId,
 }

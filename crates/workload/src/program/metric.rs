@@ -28,6 +28,8 @@ pub enum Reading {
     RecordsPerSecond {
         /// What records them.
         histogram: HistogramId,
+        /// What each of them counts for.
+        units: f64,
         /// First mark.
         from: MarkId,
         /// Last mark.
@@ -42,6 +44,13 @@ pub enum Reading {
     },
     /// Mean of the times recorded, in us.
     MeanUs(HistogramId),
+    /// Mean of the times recorded, in ms, times `scale`.
+    MeanMs {
+        /// What records them.
+        histogram: HistogramId,
+        /// Factor, for times shorter than those they stand for.
+        scale: f64,
+    },
     /// The time that so many percent of those recorded do not exceed, in us, within 0.1 %.
     PercentileUs {
         /// What records them.

@@ -1,8 +1,8 @@
 //! Steps of programs.
 
 use super::{
-    BarrierId, CondId, CounterId, FlagId, HistogramId, LineId, LockId, MarkId, ProgramId, QueueId,
-    TimerId,
+    BarrierId, CondId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId, MarkId, ProgramId,
+    QueueId, TimerId,
 };
 use machine::CpuSet;
 
@@ -131,6 +131,19 @@ pub enum Op {
         mean_ns: f64,
         /// How it varies.
         spread: Spread,
+    },
+    /// Asks a device for something and sleeps until it is done; the interrupt comes to the CPU that asked.
+    Io {
+        /// The device.
+        device: DeviceId,
+        /// Time that the device needs, in ns: mean, or median for a log-normal spread. Those who are served together
+        /// take the time of the first of them.
+        service_ns: f64,
+        /// How it varies.
+        spread: Spread,
+        /// Whether the scheduler sees a task that waits for I/O (`io_schedule`, `task_struct::in_iowait`): it does in
+        /// a wait for a page or a buffer, and does not in one for a journal's commit (`xlog_wait`).
+        iowait: bool,
     },
     /// Sleeps until a periodic timer is due next. Its periods start when it is first waited for.
     TimerWait {

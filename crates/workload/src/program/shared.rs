@@ -79,6 +79,16 @@ impl Queue {
     }
 }
 
+/// A device that serves tasks' requests in the order they come, while those sleep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Device {
+    /// Groups of requests that it serves at a time; at least 1.
+    pub slots: u16,
+    /// Requests that one group takes at most, as a journal's write carries what several tasks wait for; at least 1. A group
+    /// is open until the device begins with it.
+    pub together: u32,
+}
+
 /// A histogram of times in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Histogram {

@@ -201,7 +201,7 @@ impl<'a> Builder<'a> {
             name: format!("{task}_loops_per_s"),
             unit: "loops/s".to_string(),
             better: Better::Higher,
-            reading: Reading::RecordsPerSecond { histogram: times.period, from, to },
+            reading: Reading::RecordsPerSecond { histogram: times.period, units: 1.0, from, to },
         });
         if let Some((wakeup, response)) = times.timers {
             let percents = [50.0, 99.0, 100.0];

@@ -1,0 +1,153 @@
+//! gitsource: the unit tests of git, `make test` without `-j`; seconds.
+//!
+//! As git's test suite does it: make runs one shell script after another; a script's test cases run git and the usual tools
+//! in the foreground, each forked, loaded and waited for, some of them in a subshell, and git at times runs another git. So
+//! one chain of parents that wait for their children runs at a time, and a wake-up, a fork and an exec come every few hundred
+//! us. Files are in the page cache; pipelines and background jobs are rare and left out.
+//!
+//! Each git and each tool loads and exits like `true`, which takes 0.8 ms of a CPU in all (measured on a virtual machine);
+//! git has some ms of its own (measured there: `git --version` 0.8 ms more than `true`, `git status` 6 ms).
+
+use crate::program::{MemoryUse, Metric, Op, Program, Reading, Spread, Work, Workload};
+use crate::{WorkloadError, check, launch};
+use machine::CpuSet;
+use machine::constants::{Constants, MissingConstant};
+use serde::{Deserialize, Serialize};
+use stats::Better;
+
+const NAME: &str = "gitsource";
+/// Test cases of a script: about 900 scripts have 25,000 cases. Assumed.
+const SCRIPT_CASES: u32 = 27;
+/// Commands of a test case. Assumed.
+#[derive(Debug, Clone, Copy)]
+enum Command {
+    /// git alone.
+    Git,
+    /// git that runs another git.
+    GitTwice,
+    /// A tool such as grep, cmp or mkdir.
+    Tool,
+    /// A tool in a subshell.
+    Subshell,
+}
+
+use Command::{Git, GitTwice, Subshell, Tool};
+
+/// One test case.
+const CASE: [Command; 20] = [
+    Tool, Git, Tool, Git, Subshell, GitTwice, Tool, Git, Tool, Tool, Git, Tool, Git, Tool,
+    Subshell, GitTwice, Tool, Git, Tool, Tool,
+];
+
+/// Processes that a test case forks.
+pub const CASE_PROCESSES: u64 = {
+    let (mut at, mut processes) = (0, 0);
+    while at < CASE.len() {
+        processes += match CASE[at] {
+            Git | Tool => 1,
+            GitTwice | Subshell => 2,
+        };
+        at += 1;
+    }
+    processes
+};
+
+/// Core work in cycles beside loading. Assumed, from the figures above.
+const GIT: Work = Work { cycles: 3e6, spread: Spread::LogNormal(0.8) };
+const TOOL: Work = Work { cycles: 0.4e6, spread: Spread::LogNormal(0.5) };
+/// The shell between two commands, and a subshell that is forked and loads nothing.
+const SHELL: Work = Work { cycles: 0.4e6, spread: Spread::LogNormal(0.5) };
+
+/// Memory that a new process does not find in its caches: its text is there from the last one. Assumed.
+const GIT_MEMORY: MemoryUse = MemoryUse {
+    working_set_bytes: 256.0 * 1024.0,
+    touches_per_kcycle: 4.0,
+    overlap: 2.0,
+    stream_bytes_per_kcycle: 0.0,
+};
+const TOOL_MEMORY: MemoryUse = MemoryUse { working_set_bytes: 64.0 * 1024.0, ..GIT_MEMORY };
+
+/// How much is run, and what is around the program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Test cases that the result stands for.
+    pub cases: u32,
+    /// Test cases that are run; the time is scaled to `cases`.
+    pub cases_run: u32,
+    /// CPUs it is bound to; all where absent.
+    pub cpus: Option<CpuSet>,
+}
+
+/// What the program's steps cost on a machine: nothing that its system calls and its memory do not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Costs;
+
+impl Costs {
+    /// From the constants of a machine, of which none is needed.
+    pub fn of(_: &Constants) -> Result<Costs, MissingConstant> {
+        Ok(Costs)
+    }
+}
+
+/// The metric's name.
+pub const SECONDS: &str = "seconds";
+
+/// Builds the workload.
+pub fn build(params: &Params, _: &Costs) -> Result<Workload, WorkloadError> {
+    check::within(NAME, "cases", params.cases, 1..=10_000_000, "1 to 10000000")?;
+    check::within(NAME, "cases_run", params.cases_run, 1..=params.cases, "1 to `cases`")?;
+    let mut w = Workload::default();
+    let (begun, end) = (w.mark(), w.mark());
+    let case = case(&mut w);
+    let script = |w: &mut Workload, cases: u32| {
+        let mut ops = case.clone();
+        ops.push(Op::Loop { to: 0, times: cases });
+        w.program("sh", launch::executed(&ops))
+    };
+    let mut main = vec![Op::Mark(begun)];
+    let (whole, rest) = (params.cases_run / SCRIPT_CASES, params.cases_run % SCRIPT_CASES);
+    for (scripts, cases) in [(whole, SCRIPT_CASES), (u32::from(rest > 0), rest)] {
+        if scripts > 0 {
+            let to = main.len() as u16;
+            main.extend(launch::command(script(&mut w, cases)));
+            main.push(Op::Loop { to, times: scripts });
+        }
+    }
+    main.extend([Op::Mark(end), Op::Stop]);
+    launch::from_shell(&mut w, Program { name: "make".to_string(), ops: main }, params.cpus);
+    w.metrics.push(Metric {
+        name: SECONDS.to_string(),
+        unit: "s".to_string(),
+        better: Better::Lower,
+        reading: Reading::Seconds {
+            from: begun,
+            to: end,
+            scale: f64::from(params.cases) / f64::from(params.cases_run),
+        },
+    });
+    Ok(w)
+}
+
+/// A script's steps for one test case.
+fn case(w: &mut Workload) -> Vec<Op> {
+    let own = |work, memory| [Op::Memory(memory), Op::Compute(work)];
+    let git = w.program("git", launch::executed(&own(GIT, GIT_MEMORY)));
+    let mut ops = own(GIT, GIT_MEMORY).to_vec();
+    ops.extend(launch::command(git));
+    let twice = w.program("git", launch::executed(&ops));
+    let tool = w.program("tool", launch::executed(&own(TOOL, TOOL_MEMORY)));
+    let mut ops = vec![Op::Compute(SHELL)];
+    ops.extend(launch::command(tool));
+    let subshell = w.program("sh", ops);
+    let run = |command| {
+        let [fork, wait] = launch::command(match command {
+            Git => git,
+            GitTwice => twice,
+            Tool => tool,
+            Subshell => subshell,
+        });
+        [Op::Compute(SHELL), fork, wait]
+    };
+    CASE.into_iter().flat_map(run).collect()
+}

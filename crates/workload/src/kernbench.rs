@@ -1,0 +1,182 @@
+//! kernbench: `make -j` of a kernel's `vmlinux`; seconds.
+//!
+//! As make and kbuild do it: one thread reads makefiles and asks the compiler what it can do, one short command after
+//! another; a make for each directory reads its makefile and starts its objects; at most `jobs` makes that read and objects
+//! that compile hold one of the job server's tokens, which lie in a pipe. An object is a shell that runs gcc, which runs cc1
+//! and then as, and after it the tools that check and note the object; each is forked, loaded, and waited for. At the end one
+//! thread links `vmlinux` three times, with the tables of symbols made in between. Sources are in the page cache.
+//!
+//! The last step of a job puts its token back, where make's own child handler does; a make for a directory puts its token
+//! back when it has read its makefile and takes one for each object, where make uses the one it has for the first.
+
+use crate::program::{
+    MemoryUse, Metric, Op, Program, ProgramId, QueueId, Reading, Spread, Work, Workload,
+};
+use crate::{WorkloadError, check, launch};
+use machine::CpuSet;
+use machine::constants::{Constants, MissingConstant};
+use serde::{Deserialize, Serialize};
+use stats::Better;
+
+const NAME: &str = "kernbench";
+/// Name of the compilers' tasks.
+pub const COMPILER: &str = "cc1";
+/// Name of an object's shell.
+pub const JOB: &str = "sh";
+/// Objects of a directory. Assumed.
+const DIRECTORY_OBJECTS: u32 = 8;
+/// Objects for one command of the head: about 200 commands for a kernel of 2,500 objects. Assumed.
+const OBJECTS_PER_COMMAND: u32 = 12;
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// Core work in cycles, all assumed. A compiler takes 0.2 s at 2.25 GHz in the median, 50 ms to 0.8 s in 19 of 20 objects.
+const COMPILE: Work = Work { cycles: 450e6, spread: Spread::LogNormal(0.7) };
+const ASSEMBLE: Work = Work { cycles: 25e6, spread: Spread::LogNormal(0.5) };
+/// gcc's driver and the shell, each beside its children.
+const DRIVE: Work = Work { cycles: 2e6, spread: Spread::LogNormal(0.3) };
+/// fixdep, objtool and the like.
+const NOTE: Work = Work { cycles: 15e6, spread: Spread::LogNormal(0.5) };
+/// A make reads a directory's makefile and looks at its files.
+const READ: Work = Work { cycles: 30e6, spread: Spread::LogNormal(0.5) };
+/// A command of the head: the compiler on an empty file, or a script.
+const ASK: Work = Work { cycles: 40e6, spread: Spread::LogNormal(0.5) };
+/// A directory's archive.
+const ARCHIVE: Work = Work { cycles: 5e6, spread: Spread::LogNormal(0.3) };
+/// One of three links and of two tables of symbols, of a whole kernel.
+const LINK_CYCLES: f64 = 2.5e9;
+const SYMBOLS_CYCLES: f64 = 1.0e9;
+
+/// A compiler's trees and code: few touches get past the L2, and its memory is new. Assumed.
+const COMPILER_MEMORY: MemoryUse = MemoryUse {
+    working_set_bytes: 16.0 * MIB,
+    touches_per_kcycle: 4.0,
+    overlap: 1.5,
+    stream_bytes_per_kcycle: 0.0,
+};
+const ASSEMBLER_MEMORY: MemoryUse = MemoryUse { working_set_bytes: 2.0 * MIB, ..COMPILER_MEMORY };
+/// A linker goes through all objects.
+const LINKER_MEMORY: MemoryUse = MemoryUse {
+    working_set_bytes: 256.0 * MIB,
+    overlap: 2.0,
+    stream_bytes_per_kcycle: 100.0,
+    ..COMPILER_MEMORY
+};
+
+/// What is built, and what is around the program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Jobs at once (`make -j`).
+    pub jobs: u32,
+    /// Objects that the result stands for.
+    pub objects: u32,
+    /// Objects that are built; head and link shrink as they do, and the time is scaled to `objects`.
+    pub objects_run: u32,
+    /// CPUs it is bound to; all where absent.
+    pub cpus: Option<CpuSet>,
+}
+
+/// What the program's steps cost on a machine: nothing that its system calls and its memory do not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Costs;
+
+impl Costs {
+    /// From the constants of a machine, of which none is needed.
+    pub fn of(_: &Constants) -> Result<Costs, MissingConstant> {
+        Ok(Costs)
+    }
+}
+
+/// The metric's name.
+pub const SECONDS: &str = "seconds";
+
+/// Builds the workload.
+pub fn build(params: &Params, _: &Costs) -> Result<Workload, WorkloadError> {
+    check::within(NAME, "jobs", params.jobs, 1..=65_536, "1 to 65536")?;
+    check::within(NAME, "objects", params.objects, 1..=1_000_000, "1 to 1000000")?;
+    check::within(NAME, "objects_run", params.objects_run, 1..=params.objects, "1 to `objects`")?;
+    let mut w = Workload::default();
+    let (begun, end) = (w.mark(), w.mark());
+    let tokens = w.pipe();
+    let mut main = vec![Op::Mark(begun)];
+    head(&mut w, &mut main, params.objects_run);
+    main.push(Op::Send(tokens));
+    main.push(Op::Loop { to: main.len() as u16 - 1, times: params.jobs });
+    let object = object(&mut w, tokens);
+    let whole = params.objects_run / DIRECTORY_OBJECTS;
+    let rest = params.objects_run % DIRECTORY_OBJECTS;
+    for (directories, objects) in [(whole, DIRECTORY_OBJECTS), (u32::from(rest > 0), rest)] {
+        if directories > 0 {
+            let to = main.len() as u16;
+            let make = w.program("make", directory(tokens, object, objects));
+            main.extend([Op::Receive(tokens), Op::Fork(make)]);
+            main.push(Op::Loop { to, times: directories });
+        }
+    }
+    main.push(Op::WaitChildren);
+    let part = f64::from(params.objects_run) / f64::from(params.objects);
+    link(&mut w, &mut main, part);
+    main.extend([Op::Mark(end), Op::Stop]);
+    launch::from_shell(&mut w, Program { name: "make".to_string(), ops: main }, params.cpus);
+    w.metrics.push(Metric {
+        name: SECONDS.to_string(),
+        unit: "s".to_string(),
+        better: Better::Lower,
+        reading: Reading::Seconds { from: begun, to: end, scale: 1.0 / part },
+    });
+    Ok(w)
+}
+
+/// A program that loads, computes and exits.
+fn tool(w: &mut Workload, name: &str, work: Work, memory: MemoryUse) -> ProgramId {
+    w.program(name, launch::executed(&[Op::Memory(memory), Op::Compute(work)]))
+}
+
+/// The serial start.
+fn head(w: &mut Workload, main: &mut Vec<Op>, objects: u32) {
+    let ask = tool(w, "gcc", ASK, ASSEMBLER_MEMORY);
+    main.push(Op::Compute(READ));
+    let to = main.len() as u16;
+    main.extend(launch::command(ask));
+    main.push(Op::Loop { to, times: objects.div_ceil(OBJECTS_PER_COMMAND) });
+}
+
+/// One object from its shell on; puts its token back.
+fn object(w: &mut Workload, tokens: QueueId) -> ProgramId {
+    let cc1 = tool(w, COMPILER, COMPILE, COMPILER_MEMORY);
+    let assembler = tool(w, "as", ASSEMBLE, ASSEMBLER_MEMORY);
+    let mut gcc = vec![Op::Compute(DRIVE)];
+    gcc.extend(launch::command(cc1));
+    gcc.extend(launch::command(assembler));
+    let gcc = w.program("gcc", launch::executed(&gcc));
+    let note = tool(w, "objtool", NOTE, ASSEMBLER_MEMORY);
+    let mut shell = vec![Op::Compute(DRIVE)];
+    shell.extend(launch::command(gcc));
+    shell.extend(launch::command(note));
+    shell.push(Op::Send(tokens));
+    w.program(JOB, launch::executed(&shell))
+}
+
+/// A make for one directory, started with a token.
+fn directory(tokens: QueueId, object: ProgramId, objects: u32) -> Vec<Op> {
+    launch::executed(&[
+        Op::Compute(READ),
+        Op::Send(tokens),
+        Op::Receive(tokens),
+        Op::Fork(object),
+        Op::Loop { to: 2, times: objects },
+        Op::WaitChildren,
+        Op::Receive(tokens),
+        Op::Compute(ARCHIVE),
+        Op::Send(tokens),
+    ])
+}
+
+/// The serial end, for `part` of a kernel.
+fn link(w: &mut Workload, main: &mut Vec<Op>, part: f64) {
+    let ld = tool(w, "ld", Work::fixed(LINK_CYCLES * part), LINKER_MEMORY);
+    let kallsyms = tool(w, "kallsyms", Work::fixed(SYMBOLS_CYCLES * part), LINKER_MEMORY);
+    for program in [ld, kallsyms, ld, kallsyms, ld] {
+        main.extend(launch::command(program));
+    }
+}

@@ -1,0 +1,267 @@
+//! tbench 4: each client plays the load of dbench against its own server over a loopback TCP connection, without a disk.
+//!
+//! As the program does it (`strace` of Debian's dbench 4.0): for each operation of its load the client sends one packet
+//! and reads the answer, first 4 bytes of length and then the rest, as does the server with the request; two reads, of
+//! which the second finds its data there. An operation is a request and an answer of about 60 bytes; a read's answer
+//! and a write's request carry the data. `tbench_srv` forks a process for each connection. Clients are released together.
+//!
+//! Of the load's 458,344 operations 27.1 % are reads of 11.9 KB on average, most of 4096 bytes, some of 61440; 8.6 % are
+//! writes of 25.7 KB, most of 65536, 4096 or 1. The cycle here has 33 operations with those shares: 9 reads and 3 writes, of
+//! 5.5 KB an operation (5.4 KB in the load). Throughput counts what is read and written, in 10^6 bytes.
+
+use crate::program::{
+    Metric, Op, Program, ProgramId, Queue, QueueId, QueueKind, Reading, Since, Work, Workload,
+};
+use crate::window::Window;
+use crate::{WorkloadError, check, launch};
+use machine::CpuSet;
+use machine::constants::{Constants, MissingConstant};
+use serde::{Deserialize, Serialize};
+use stats::Better;
+use std::collections::BTreeMap;
+
+const NAME: &str = "tbench";
+/// Bytes of a packet without data, answer or request.
+const HEADER_BYTES: u32 = 60;
+/// Core cycles of the client for an operation: it reads a line of its load, fills in a packet and looks at the answer.
+/// Measured: 1 us of user time an operation on a virtual machine of 2 to 3 GHz.
+pub const CLIENT_CYCLES: f64 = 2_000.0;
+/// Core cycles of the server for an operation: it looks at the packet and fills in an answer. Assumed.
+pub const SERVER_CYCLES: f64 = 500.0;
+/// Part of the rate of copying from L1 that a copy between user space and the pages of a socket buffer reaches, getting and
+/// giving back those pages included. Assumed.
+const BUFFER_COPY: f64 = 0.25;
+/// Lines of a packet that are on their way to its reader at a time: hardware prefetches a copy. Assumed.
+const LINES_IN_FLIGHT: u32 = 8;
+/// Bytes of a line that a packet's data is counted in.
+const LINE_BYTES: u32 = 64;
+
+/// An operation of the load.
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    /// All but reads and writes.
+    Small,
+    Read(u32),
+    Write(u32),
+}
+
+use Operation::{Read, Small, Write};
+
+/// One cycle of the load.
+const CYCLE: [Operation; 33] = [
+    Small,
+    Small,
+    Read(4096),
+    Small,
+    Read(4096),
+    Small,
+    Read(4096),
+    Small,
+    Small,
+    Write(65536),
+    Small,
+    Small,
+    Small,
+    Read(61440),
+    Small,
+    Read(4096),
+    Small,
+    Read(4096),
+    Small,
+    Small,
+    Write(8192),
+    Small,
+    Small,
+    Small,
+    Read(16384),
+    Small,
+    Read(4096),
+    Small,
+    Read(4096),
+    Small,
+    Small,
+    Write(1),
+    Small,
+];
+
+impl Operation {
+    fn request_bytes(self) -> u32 {
+        match self {
+            Small | Read(_) => HEADER_BYTES,
+            Write(bytes) => HEADER_BYTES + bytes,
+        }
+    }
+
+    fn answer_bytes(self) -> u32 {
+        match self {
+            Small | Write(_) => HEADER_BYTES,
+            Read(bytes) => HEADER_BYTES + bytes,
+        }
+    }
+
+    fn counted_bytes(self) -> u32 {
+        match self {
+            Small => 0,
+            Read(bytes) | Write(bytes) => bytes,
+        }
+    }
+}
+
+/// Operations of a cycle.
+pub const OPERATIONS: usize = CYCLE.len();
+
+/// Bytes that go through the sockets in a cycle, both ways.
+pub fn cycle_bytes() -> f64 {
+    CYCLE.iter().map(|o| f64::from(o.request_bytes() + o.answer_bytes())).sum()
+}
+
+/// Bytes read and written in a cycle, which throughput counts.
+pub fn counted_bytes() -> f64 {
+    CYCLE.iter().map(|o| f64::from(o.counted_bytes())).sum()
+}
+
+/// Command-line options, and what is around the program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Clients, each with a server.
+    pub clients: u16,
+    /// Warm-up in seconds.
+    pub warmup_s: f64,
+    /// Measured time in seconds.
+    pub seconds: f64,
+    /// CPUs it is bound to; all where absent.
+    pub cpus: Option<CpuSet>,
+}
+
+/// What the program's steps cost on a machine, beside its system calls.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Costs {
+    /// Cycles of a read that finds its data there.
+    pub read_cycles: f64,
+    /// Bytes that a copy into or out of a socket moves a cycle.
+    pub copy_bytes_per_cycle: f64,
+}
+
+impl Costs {
+    /// From the constants of a machine.
+    pub fn of(constants: &Constants) -> Result<Costs, MissingConstant> {
+        Ok(Costs {
+            read_cycles: constants.value("socket_ns")? * constants.value("nominal_khz")? / 1e6,
+            copy_bytes_per_cycle: constants.value("copy_bytes_per_cycle")? * BUFFER_COPY,
+        })
+    }
+
+    fn copy_cycles(&self, bytes: u32) -> f64 {
+        f64::from(bytes) / self.copy_bytes_per_cycle
+    }
+}
+
+/// The throughput's name.
+pub const MB_PER_S: &str = "mb_per_s";
+
+/// Builds the workload.
+pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> {
+    check::within(NAME, "clients", params.clients, 1..=4096, "1 to 4096")?;
+    check::window(NAME, params.warmup_s, params.seconds)?;
+    let mut w = Workload::default();
+    let window = Window::new(&mut w);
+    let cycle = w.histogram(Some(window.open));
+    let released = w.barrier(u32::from(params.clients) + 1);
+    let mut listen = Vec::new();
+    let mut main = Vec::new();
+    for _ in 0..params.clients {
+        let connection = Connection::new(&mut w);
+        listen.push(Op::Fork(connection.server(&mut w, costs)));
+        let mut ops = vec![Op::Barrier(released), Op::Stamp];
+        connection.client(&mut ops, costs);
+        ops.extend([
+            Op::Record { histogram: cycle, since: Since::Stamp },
+            Op::Loop { to: 1, times: 0 },
+        ]);
+        main.push(Op::Fork(w.program(NAME, ops)));
+    }
+    listen.push(Op::WaitChildren);
+    main.insert(0, Op::Fork(w.program("tbench_srv", listen)));
+    main.push(Op::Barrier(released));
+    main.extend(window.ops(params.warmup_s, params.seconds));
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);
+    w.metrics.push(Metric {
+        name: MB_PER_S.to_string(),
+        unit: "MB/s".to_string(),
+        better: Better::Higher,
+        reading: Reading::RecordsPerSecond {
+            histogram: cycle,
+            units: counted_bytes() / 1e6,
+            from: window.from,
+            to: window.to,
+        },
+    });
+    Ok(w)
+}
+
+/// One TCP connection. A queue's messages are of one size, so it has a queue for each size that is sent.
+struct Connection {
+    requests: BTreeMap<u32, QueueId>,
+    answers: BTreeMap<u32, QueueId>,
+}
+
+impl Connection {
+    fn new(w: &mut Workload) -> Connection {
+        let mut queues = |bytes: fn(Operation) -> u32| {
+            let mut by_size = BTreeMap::new();
+            for size in CYCLE.map(bytes) {
+                by_size.entry(size).or_insert_with(|| w.queue(queue(size)));
+            }
+            by_size
+        };
+        Connection {
+            requests: queues(Operation::request_bytes),
+            answers: queues(Operation::answer_bytes),
+        }
+    }
+
+    /// The queues of each operation of the cycle in turn.
+    fn operations(&self) -> impl Iterator<Item = (Operation, QueueId, QueueId)> + '_ {
+        CYCLE.into_iter().filter_map(|o| {
+            let request = self.requests.get(&o.request_bytes())?;
+            let answer = self.answers.get(&o.answer_bytes())?;
+            Some((o, *request, *answer))
+        })
+    }
+
+    fn client(&self, ops: &mut Vec<Op>, costs: &Costs) {
+        // What follows an answer and what leads to the next request are one stretch of work.
+        let mut work = 0.0;
+        for (operation, request, answer) in self.operations() {
+            work += CLIENT_CYCLES + costs.copy_cycles(operation.request_bytes());
+            ops.extend([compute(work), Op::Send(request), Op::Receive(answer)]);
+            work = costs.read_cycles + costs.copy_cycles(operation.answer_bytes());
+        }
+        ops.push(compute(work));
+    }
+
+    fn server(&self, w: &mut Workload, costs: &Costs) -> ProgramId {
+        let serve = |(operation, request, answer): (Operation, QueueId, QueueId)| {
+            let bytes = operation.request_bytes() + operation.answer_bytes();
+            let work = SERVER_CYCLES + costs.read_cycles + costs.copy_cycles(bytes);
+            [Op::Receive(request), compute(work), Op::Send(answer)]
+        };
+        let mut ops: Vec<Op> = self.operations().flat_map(serve).collect();
+        ops.push(Op::Loop { to: 0, times: 0 });
+        w.program("tbench_srv", ops)
+    }
+}
+
+fn compute(cycles: f64) -> Op {
+    Op::Compute(Work::fixed(cycles))
+}
+
+/// A packet without data is within what a wake-up fetches.
+fn queue(bytes: u32) -> Queue {
+    let lines = (bytes / LINE_BYTES).div_ceil(LINES_IN_FLIGHT) as u16;
+    Queue {
+        lines: if bytes > HEADER_BYTES { lines } else { 0 },
+        ..Queue::unbounded(QueueKind::Loopback)
+    }
+}
