@@ -5,6 +5,7 @@
 
 pub mod class;
 pub mod counters;
+pub mod cpufreq;
 mod distance;
 mod engine;
 pub mod events;
