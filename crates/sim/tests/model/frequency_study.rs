@@ -8,7 +8,9 @@ use sim::topology::Cpu;
 use sim::world::TaskId;
 use sim::{RunResult, Scenario, Trace};
 use std::collections::BTreeMap;
-use workload::{Benchmark, Workload, dbench, gitsource, kernbench, tbench};
+use workload::{
+    Benchmark, Device, DeviceId, Op, Spread, Workload, dbench, gitsource, kernbench, tbench,
+};
 
 fn constant(machine: &Machine, name: &str) -> f64 {
     machine.constants.value(name).expect("a constant of the machine")
@@ -209,4 +211,23 @@ fn impossible_parameters_are_refused_by_name() {
     let gitsource = gitsource::Params { cases: 5, cases_run: 0, cpus: None };
     let gitsource = refused(Benchmark::Gitsource(gitsource));
     assert_eq!(gitsource, "gitsource: cases_run: found 0, expected 1 to `cases`");
+}
+
+#[test]
+fn devices_that_cannot_be_are_refused() {
+    let refused = |slots, device: u16, service_ns| {
+        let mut w = Workload::default();
+        w.device(Device { slots, together: 1 });
+        let device = DeviceId(device);
+        w.program("io", vec![Op::Io { device, service_ns, spread: Spread::Fixed, iowait: true }]);
+        let scenario = Scenario::new(&machines::smt(1, 1), &release("5.11"), w);
+        scenario.expect_err("refused").to_string()
+    };
+    let expected = "program `io`: io: device: found 1, expected a device of the workload";
+    assert_eq!(refused(1, 1, 1.0), expected);
+    let expected = "program `io`: io: service_ns: found -1, expected 0 or more";
+    assert_eq!(refused(1, 0, -1.0), expected);
+    let expected =
+        "workload: device 0: slots and together: found 0 and 1, expected at least 1 of each";
+    assert_eq!(refused(0, 0, 1.0), expected);
 }
