@@ -95,14 +95,15 @@ fn of_workload(workload: &DeValue<'_>) -> Vec<List> {
     params.filter_map(list).collect()
 }
 
-/// `text` with a value of each list alone, at the place of the list and padded to its length, line by line.
+/// `text` with a value of each list alone, at the place of the list and as long, in bytes and in lines.
 fn alone(text: &str, chosen: &[(&List, &Range<usize>)]) -> String {
     let mut out = text.to_string();
     for (list, value) in chosen {
         let value = &text[(*value).clone()];
-        let blank = text[list.span.clone()].chars().skip(value.chars().count());
-        let blank = blank.map(|c| if c == '\n' { '\n' } else { ' ' });
-        let padded: String = value.chars().chain(blank).collect();
+        let whole = &text[list.span.clone()];
+        let lines = whole.matches('\n').count();
+        let blank = whole.len().saturating_sub(value.len() + lines);
+        let padded = format!("{value}{}{}", " ".repeat(blank), "\n".repeat(lines));
         out.replace_range(list.span.clone(), &padded);
     }
     out
@@ -111,6 +112,7 @@ fn alone(text: &str, chosen: &[(&List, &Range<usize>)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use workload::Benchmark;
 
     fn with(workloads: &str) -> Result<ExperimentFile, ExperimentError> {
@@ -148,6 +150,27 @@ mod tests {
             ("c-7", 7, "T, pairs = 7"),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_follows_a_list_of_several_lines_keeps_its_line() {
+        let list = netperf("a", "[\n1, # größte\n 32, 1_000]", "1");
+        let found = with(&(list.clone() + "seed = 1\n")).unwrap_err().to_string();
+        let alone = netperf("a", "1 # größte\n\n", "1") + "seed = 1\n";
+        assert_eq!(found, with(&alone).unwrap_err().to_string());
+        assert!(found.contains("seed"), "{found}");
+        assert_eq!(with(&list).unwrap().workloads[2].name, "a-1_000");
+    }
+
+    proptest! {
+        #[test]
+        fn cut_lists_never_panic(at in 0usize..60, end in ".{0,8}") {
+            let text = netperf("a", "[1, # ö\n 2]", "[3, 4]");
+            let at = text.len() - at;
+            if let Some(text) = text.get(..at) {
+                let _ = with(&format!("{text}{end}"));
+            }
+        }
     }
 
     #[test]

@@ -6,17 +6,35 @@ use crate::workloads::{ebizzy, scenario};
 use sim::class::{Class, Dequeue, Enqueue, Select};
 use sim::topology::Cpu;
 use sim::world::{NohzKick, TaskId, World};
+use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::rc::Rc;
+use workload::{Device, Op, Spawn, Spread, Workload};
 
 /// Every task on the first CPU it may use, a tick each in turn.
 struct FirstCpu {
     waiting: Vec<VecDeque<TaskId>>,
     running: Vec<Option<TaskId>>,
+    io: Rc<RefCell<IoSeen>>,
+}
+
+/// What it sees of waits for I/O.
+#[derive(Default)]
+struct IoSeen {
+    /// Tasks that were queued after one.
+    queued: u32,
+    /// Tasks of a CPU in one when a task went to sleep: the most and the last.
+    most: u32,
+    last: u32,
 }
 
 impl FirstCpu {
     fn new(nr_cpus: usize) -> FirstCpu {
-        FirstCpu { waiting: vec![VecDeque::new(); nr_cpus], running: vec![None; nr_cpus] }
+        FirstCpu {
+            waiting: vec![VecDeque::new(); nr_cpus],
+            running: vec![None; nr_cpus],
+            io: Rc::default(),
+        }
     }
 }
 
@@ -34,6 +52,7 @@ impl Class for FirstCpu {
         let cpu = w.tasks[task.index()].cpu as usize;
         self.waiting[cpu].push_back(task);
         w.cpus[cpu].nr_running += 1;
+        self.io.borrow_mut().queued += u32::from(w.tasks[task.index()].in_iowait);
     }
 
     fn dequeue(&mut self, w: &mut World, task: TaskId, _: Dequeue) {
@@ -41,6 +60,9 @@ impl Class for FirstCpu {
         self.waiting[cpu].retain(|&t| t != task);
         self.running[cpu] = self.running[cpu].filter(|&t| t != task);
         w.cpus[cpu].nr_running -= 1;
+        let mut io = self.io.borrow_mut();
+        io.last = w.cpus[cpu].nr_iowait;
+        io.most = io.most.max(io.last);
     }
 
     fn requeue(&mut self, _: &mut World, _: TaskId) -> bool {
@@ -99,4 +121,29 @@ fn a_class_that_never_spreads_loses() {
     let fair = scenario.run(1).expect("a run").metrics[0];
     assert!(watch.wrong.is_empty(), "{:?}", watch.wrong);
     assert!(fair > 2.0 * bad, "fair {fair}, first CPU {bad}");
+}
+
+/// Two tasks that wait for I/O three times each and one that waits without it, served one at a time.
+#[test]
+fn a_class_sees_who_waits_for_io() {
+    let machine = machines::smt(1, 1);
+    let mut w = Workload::default();
+    let device = w.device(Device { slots: 1, together: 1 });
+    let done = w.pipe();
+    let (service_ns, spread) = (1e6, Spread::Fixed);
+    for iowait in [true, true, false] {
+        let io = Op::Io { device, service_ns, spread, iowait };
+        let task = w.program("io", vec![io, Op::Loop { to: 0, times: 3 }, Op::Send(done)]);
+        w.spawns.push(Spawn::new(task));
+    }
+    let stop = [Op::Receive(done), Op::Loop { to: 0, times: 3 }, Op::Stop];
+    let stop = w.program("stop", stop.to_vec());
+    w.spawns.push(Spawn::new(stop));
+    let class = FirstCpu::new(1);
+    let io = Rc::clone(&class.io);
+    let run = scenario(&machine, w).run_with(class, 1, &mut sim::NoTrace).expect("a run");
+    let io = io.borrow();
+    assert_eq!((io.queued, io.most, io.last), (6, 2, 0));
+    let service_us = run.end_ns / 1_000;
+    assert!((9_000..9_100).contains(&service_us), "{service_us} us");
 }

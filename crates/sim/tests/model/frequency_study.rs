@@ -2,10 +2,15 @@
 
 use crate::machines;
 use crate::watch::Watch;
-use crate::workloads::{benchmark, release, with_background};
+use crate::workloads::{benchmark, build, release, with_background};
 use machine::Machine;
-use sim::{RunResult, Scenario};
-use workload::{Benchmark, Workload, dbench, gitsource, kernbench, tbench};
+use sim::topology::Cpu;
+use sim::world::TaskId;
+use sim::{RunResult, Scenario, Trace};
+use std::collections::BTreeMap;
+use workload::{
+    Benchmark, Device, DeviceId, Op, Spread, Workload, dbench, gitsource, kernbench, tbench,
+};
 
 fn constant(machine: &Machine, name: &str) -> f64 {
     machine.constants.value(name).expect("a constant of the machine")
@@ -31,44 +36,198 @@ fn gitsource_on(machine: &Machine, cases_run: u32) -> Workload {
     benchmark(machine, Benchmark::Gitsource(params))
 }
 
-/// Caches and costs of the catalog's POWER9, one big core of it.
+/// Smaller than the study's machine, with caches.
 fn small() -> Machine {
     machines::power9()
 }
 
-fn epyc() -> Machine {
-    machine::catalog::load("epyc-7742-2s-nps1").expect("the catalog holds it")
+fn run_traced(machine: &Machine, w: Workload, trace: &mut impl Trace) -> RunResult {
+    let scenario = Scenario::new(machine, &release("5.11"), w).expect("a scenario");
+    scenario.run_traced(1, trace).expect("a run")
 }
 
 fn run(machine: &Machine, w: Workload) -> RunResult {
-    let scenario = Scenario::new(machine, &release("5.11"), w).expect("a scenario");
-    scenario.run(1).expect("a run")
+    run_traced(machine, w, &mut sim::NoTrace)
+}
+
+/// How many tasks of each program there were, there are, and were at most at a time; and who runs.
+#[derive(Default)]
+struct Census {
+    programs: Vec<String>,
+    forked: BTreeMap<String, u64>,
+    alive: BTreeMap<String, u64>,
+    most: BTreeMap<String, u64>,
+    running: BTreeMap<Cpu, TaskId>,
+    most_running: usize,
+}
+
+impl Trace for Census {
+    fn created(&mut self, _: u64, _: TaskId, program: &str, _: machine::CpuSet) {
+        self.programs.push(program.to_string());
+        *self.forked.entry(program.to_string()).or_default() += 1;
+        let alive = self.alive.entry(program.to_string()).or_default();
+        *alive += 1;
+        let most = self.most.entry(program.to_string()).or_default();
+        *most = (*alive).max(*most);
+    }
+
+    fn exited(&mut self, _: u64, task: TaskId) {
+        *self.alive.get_mut(&self.programs[task.index()]).expect("a program") -= 1;
+    }
+
+    fn switch(&mut self, _: u64, cpu: Cpu, _: Option<TaskId>, next: Option<TaskId>) {
+        match next {
+            Some(task) => self.running.insert(cpu, task),
+            None => self.running.remove(&cpu),
+        };
+        self.most_running = self.running.len().max(self.most_running);
+    }
 }
 
 #[test]
-#[ignore]
-fn speed() {
-    let machine = epyc();
-    let mut all: Vec<(String, Workload)> = Vec::new();
-    for n in [1, 64, 256, 1024] {
-        all.push((format!("tbench {n}"), tbench_on(&machine, n, 0.05, 0.05)));
+fn every_request_of_tbench_is_answered() {
+    let machine = small();
+    let mut watch = Watch::new(machine.cpus.len());
+    let clients = 5;
+    let w = with_background(&machine, tbench_on(&machine, clients, 0.02, 0.1));
+    let mb_per_s = run_traced(&machine, w, &mut watch).metrics[0];
+    assert!(watch.wrong.is_empty(), "{:?}", &watch.wrong[..watch.wrong.len().min(5)]);
+    // Each client waits for one answer at a time.
+    assert!(watch.sent - watch.received <= u64::from(clients));
+    let messages_per_mb = 2.0 * tbench::OPERATIONS as f64 / (tbench::counted_bytes() / 1e6);
+    let expected = mb_per_s * 0.12 * messages_per_mb;
+    assert!((watch.sent as f64 / expected - 1.0).abs() < 0.1, "{} of {expected}", watch.sent);
+}
+
+/// On one CPU an operation is two sends with their soft interrupts, four reads, copies at each end of both ways, user code,
+/// two switches, and two wake-ups less where the server preempts the client before that sleeps.
+#[test]
+fn an_operation_of_tbench_on_one_cpu_is_the_sum_of_its_costs() {
+    let machine = machines::smt(1, 1);
+    let ghz = constant(&machine, "nominal_khz") / 1e6;
+    let costs = tbench::Costs::of(&machine.constants).expect("costs");
+    let mut watch = Watch::new(1);
+    let result = run_traced(&machine, tbench_on(&machine, 1, 0.05, 1.0), &mut watch);
+    let wakeups = 2.0 * result.counters.wakeups as f64 / watch.sent as f64;
+    assert!((1.0..2.01).contains(&wakeups), "{wakeups} wake-ups an operation");
+    let operation_ns = 6.0 * constant(&machine, "socket_ns")
+        + 2.0 * constant(&machine, "softirq_ns")
+        + wakeups * constant(&machine, "wakeup_ns")
+        + 2.0 * constant(&machine, "context_switch_ns")
+        + (tbench::CLIENT_CYCLES + tbench::SERVER_CYCLES) / ghz;
+    let copies_ns = 2.0 * tbench::cycle_bytes() / costs.copy_bytes_per_cycle / ghz;
+    let cycle_ns = tbench::OPERATIONS as f64 * operation_ns + copies_ns;
+    let expected = tbench::counted_bytes() / 1e6 / (cycle_ns / 1e9);
+    let found = result.metrics[0];
+    assert!((found / expected - 1.0).abs() < 0.01, "{found} MB/s, expected {expected}");
+}
+
+/// `fsync`s a second are what the log's device can do at most, and with many clients nearly that. By Little's law, as clients
+/// do nothing else, they are clients by time.
+#[test]
+fn the_log_bounds_dbench() {
+    let machine = small();
+    let sigma = 0.5f64;
+    let mean_ns = |median_ns: f64| median_ns * (sigma * sigma / 2.0).exp();
+    let most = f64::from(dbench::LOG_TOGETHER) / (mean_ns(dbench::LOG_NS) / 1e9);
+    let parts_per_s = |clients: u16| {
+        let pass_ms = run(&machine, dbench_on(&machine, clients, 2, 4.0)).metrics[0];
+        f64::from(clients) * f64::from(dbench::PARTS) / (pass_ms / 1e3)
+    };
+    let (alone, many) = (parts_per_s(1), parts_per_s(96));
+    assert!((0.9 * most..1.05 * most).contains(&many), "{many} a second, at most {most}");
+    let waits_ns = mean_ns(dbench::LOG_NS) + mean_ns(dbench::DATA_NS);
+    let ghz = constant(&machine, "nominal_khz") / 1e6;
+    let work_ns = dbench::free_cycles() / ghz;
+    assert!(alone < 1e9 / (waits_ns + work_ns) * 1.05, "{alone} a second");
+    assert!(alone > 1e9 / (waits_ns + 2.0 * work_ns), "{alone} a second");
+}
+
+#[test]
+fn kernbench_never_has_more_than_its_jobs_at_once() {
+    let machine = small();
+    let mut before_s = f64::INFINITY;
+    for jobs in [1, 3, 16] {
+        let mut census = Census::default();
+        let objects = 61;
+        let w = kernbench_on(&machine, jobs, objects);
+        let seconds = run_traced(&machine, w, &mut census).metrics[0];
+        for name in [kernbench::COMPILER, kernbench::JOB, "as", "objtool"] {
+            assert_eq!(census.forked[name], u64::from(objects), "{name}, -j {jobs}");
+            assert_eq!(census.alive[name], 0, "{name}, -j {jobs}");
+        }
+        // One make stays for the whole; one for each of 8 directories has come and gone.
+        assert_eq!((census.forked["make"], census.alive["make"]), (9, 1));
+        assert_eq!(census.forked["ld"], 3);
+        assert_eq!(census.most[kernbench::COMPILER], u64::from(jobs), "-j {jobs}");
+        assert!(seconds < 0.7 * before_s, "-j {jobs}: {seconds} s");
+        before_s = seconds;
     }
-    for n in [1, 32, 256, 2048] {
-        all.push((format!("dbench {n}"), dbench_on(&machine, n, 2, 1.0)));
-    }
-    for n in [2, 64, 512] {
-        all.push((format!("kernbench {n}"), kernbench_on(&machine, n, 1250)));
-    }
-    all.push(("gitsource".to_string(), gitsource_on(&machine, 100)));
-    for (name, w) in all {
-        let from = std::time::Instant::now();
-        let r = run(&machine, with_background(&machine, w));
-        println!(
-            "{name}: {:?} end {} ms, {} events, wall {:.2} s",
-            r.metrics,
-            r.end_ns / 1_000_000,
-            r.counters.events,
-            from.elapsed().as_secs_f64()
-        );
-    }
+}
+
+/// Core work speeds up with the clock and memory does not.
+#[test]
+fn a_faster_clock_speeds_compilers_up_by_less() {
+    let slow = small();
+    let factor = 1.5;
+    let fast = Machine { constants: slow.constants.scaled("nominal_khz", factor), ..slow.clone() };
+    let seconds = |machine: &Machine| run(machine, kernbench_on(machine, 4, 48)).metrics[0];
+    let gain = seconds(&slow) / seconds(&fast);
+    assert!((1.15..0.97 * factor).contains(&gain), "{gain}");
+}
+
+#[test]
+fn gitsource_runs_one_process_after_another() {
+    let machine = small();
+    let mut census = Census::default();
+    let cases = 30;
+    let result = run_traced(&machine, gitsource_on(&machine, cases), &mut census);
+    let forked: u64 = census.forked.values().sum();
+    // bash, make and two scripts besides.
+    assert_eq!(forked, u64::from(cases) * gitsource::CASE_PROCESSES + 4);
+    let alive: u64 = census.alive.values().sum();
+    assert_eq!(alive, 2);
+    // A parent on its way to sleep beside its child.
+    assert_eq!(census.most_running, 2);
+    let ran_ns: u64 = result.counters.run_ns_by_busy.iter().sum();
+    let took_ns = result.metrics[0] * 1e9 * f64::from(cases) / 25_000.0;
+    assert!((0.9..1.1).contains(&(ran_ns as f64 / took_ns)), "{ran_ns} of {took_ns} ns");
+}
+
+#[test]
+fn impossible_parameters_are_refused_by_name() {
+    let machine = small();
+    let refused = |b: Benchmark| build(&machine, &b).expect_err("refused").to_string();
+    let tbench = tbench::Params { clients: 0, warmup_s: 0.0, seconds: 1.0, cpus: None };
+    let tbench = refused(Benchmark::Tbench(tbench));
+    assert_eq!(tbench, "tbench: clients: found 0, expected 1 to 4096");
+    let dbench =
+        dbench::Params { clients: 1, parts_run: 44, warmup_s: 0.0, seconds: 1.0, cpus: None };
+    let dbench = refused(Benchmark::Dbench(dbench));
+    assert_eq!(dbench, "dbench: parts_run: found 44, expected 1 to 43");
+    let kernbench = kernbench::Params { jobs: 1, objects: 5, objects_run: 6, cpus: None };
+    let kernbench = refused(Benchmark::Kernbench(kernbench));
+    assert_eq!(kernbench, "kernbench: objects_run: found 6, expected 1 to `objects`");
+    let gitsource = gitsource::Params { cases: 5, cases_run: 0, cpus: None };
+    let gitsource = refused(Benchmark::Gitsource(gitsource));
+    assert_eq!(gitsource, "gitsource: cases_run: found 0, expected 1 to `cases`");
+}
+
+#[test]
+fn devices_that_cannot_be_are_refused() {
+    let refused = |slots, device: u16, service_ns| {
+        let mut w = Workload::default();
+        w.device(Device { slots, together: 1 });
+        let device = DeviceId(device);
+        w.program("io", vec![Op::Io { device, service_ns, spread: Spread::Fixed, iowait: true }]);
+        let scenario = Scenario::new(&machines::smt(1, 1), &release("5.11"), w);
+        scenario.expect_err("refused").to_string()
+    };
+    let expected = "program `io`: io: device: found 1, expected a device of the workload";
+    assert_eq!(refused(1, 1, 1.0), expected);
+    let expected = "program `io`: io: service_ns: found -1, expected 0 or more";
+    assert_eq!(refused(1, 0, -1.0), expected);
+    let expected =
+        "workload: device 0: slots and together: found 0 and 1, expected at least 1 of each";
+    assert_eq!(refused(0, 0, 1.0), expected);
 }
