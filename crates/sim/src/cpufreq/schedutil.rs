@@ -46,6 +46,8 @@ pub struct Schedutil {
     rate_limit_ns: u64,
     last_change_ns: u64,
     next_khz: u64,
+    /// What `next_khz` was rounded from. Both start at 0, so that a CPU that was never used keeps the frequency that
+    /// the policy started with.
     cached_raw_khz: u64,
     saved_idle_calls: u64,
     limits_changed: bool,
@@ -67,12 +69,15 @@ impl Schedutil {
         super::within("rate_limit_us", rate_limit_us, 0..=most)?;
         super::within("CPUs of a policy", cpus as u64, 1..=most)?;
         let since = |major, minor| driver.version() >= Version::new(major, minor);
+        let headroom = if since(6, 8) {
+            Headroom::BeforeClamps
+        } else if since(5, 11) {
+            Headroom::Utilisation
+        } else {
+            Headroom::Frequency
+        };
         Ok(Schedutil {
-            headroom: match () {
-                () if since(6, 8) => Headroom::BeforeClamps,
-                () if since(5, 11) => Headroom::Utilisation,
-                () => Headroom::Frequency,
-            },
+            headroom,
             uclamp: since(5, 3),
             uclamp_strict: since(5, 18),
             iowait: IowaitRules::new(driver, tick_ns),
@@ -171,7 +176,7 @@ impl Schedutil {
     }
 
     /// A CPU that was not idle since the last choice keeps its frequency, as its utilisation is likely to be on
-    /// its way up (`sugov_cpu_is_busy`, `sugov_hold_freq`).
+    /// its way up (`sugov_cpu_is_busy`, `sugov_hold_freq`). Some releases from 5.11 on keep utilisation instead.
     fn holds(&mut self, idle_calls: u64) -> bool {
         std::mem::replace(&mut self.saved_idle_calls, idle_calls) == idle_calls
     }
