@@ -349,6 +349,12 @@ impl World<'_> {
         self.cpus[cpu as usize].debt += cycles;
     }
 
+    /// The same for lines to fetch, which travel at the fabric's clock and not the core's; in cycles of the nominal one.
+    pub(crate) fn charge_lines(&mut self, cpu: Cpu, cycles: f64) {
+        let c = &mut self.cpus[cpu as usize];
+        c.debt += cycles * c.clock;
+    }
+
     /// Moves a task that is not queued to `cpu` for the balancer.
     pub fn balance_to(&mut self, task: TaskId, cpu: Cpu) {
         let from = self.tasks[task.index()].cpu;

@@ -21,7 +21,7 @@ pub enum Estimator {
     Amean,
     /// MMTests' `Hmean`: their harmonic mean.
     Hmean,
-    /// MMTests' `SubAmean`: see [`crate::subamean`].
+    /// MMTests' `SubAmean`: see [`crate::subamean()`].
     SubAmean,
 }
 

@@ -179,7 +179,6 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
                 let same = std::mem::replace(&mut self.w.cpus[cpu as usize].mm, mm) == mm;
                 let hw = self.w.hw;
                 let switch = if same { hw.thread_switch_cycles } else { hw.switch_cycles };
-                // Lines travel at the fabric's clock, not the core's.
                 self.w.charge(cpu, switch + fetch * self.w.cpus[cpu as usize].clock);
             }
             Some(_) => {}

@@ -132,7 +132,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         self.trace.received(self.w.now_ns, task, id, message.written_ns);
         if queue.lines > 0 {
             let distance = self.w.topo.distance(message.writer, cpu);
-            self.w.charge(cpu, self.w.hw.message_cycles(distance, f64::from(queue.lines)));
+            self.w.charge_lines(cpu, self.w.hw.message_cycles(distance, f64::from(queue.lines)));
         }
         if room {
             self.wake_writer(cpu, task, id);

@@ -56,7 +56,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         lock.holder = Some(task);
         if let Some(from) = lock.line_at.replace(cpu).filter(|&from| from != cpu) {
             let distance = self.w.topo.distance(from, cpu);
-            self.w.charge(cpu, self.w.hw.message_cycles(distance, 1.0));
+            self.w.charge_lines(cpu, self.w.hw.message_cycles(distance, 1.0));
         }
         self.trace.locked(self.w.now_ns, task, id);
         self.next_op(task)

@@ -144,12 +144,12 @@ fn a_sibling_keeps_its_core_at_the_higher_request() {
     near(alone, 0.1 * 2.25 / 3.4, 0.01);
 }
 
-/// Half of the time busy: runs for as long as it sleeps at P2.
-fn half_busy(machine: &Machine, setting: &Setting) -> RunResult {
+/// Half of the time busy: runs for as long as it sleeps at P2, `sleep_ms` at a time.
+fn half_busy(machine: &Machine, setting: &Setting, sleep_ms: f64) -> RunResult {
     let mut w = Workload::default();
     let ops = vec![
-        Op::Compute(Work::fixed(5.0 * 1.5e6)),
-        Op::Sleep { mean_ns: 5e6, spread: Spread::Fixed },
+        Op::Compute(Work::fixed(sleep_ms * 1.5e6)),
+        Op::Sleep { mean_ns: sleep_ms * 1e6, spread: Spread::Fixed },
         Op::Loop { to: 0, times: 0 },
     ];
     let program = w.program("half", ops);
@@ -164,7 +164,7 @@ fn half_busy(machine: &Machine, setting: &Setting) -> RunResult {
 fn what_invariance_takes_for_the_maximum_decides_about_the_clock_of_half_a_load() {
     let machine = epyc();
     let busy_share = |setting: &Setting| {
-        let result = half_busy(&machine, setting);
+        let result = half_busy(&machine, setting, 5.0);
         result.counters.run_ns_by_busy.iter().sum::<u64>() as f64 / result.end_ns as f64
     };
     // At P2 it is busy half of the time, at the boost 5 x 1.5 / 3.4 ms of 7.2.
@@ -178,7 +178,7 @@ fn what_invariance_takes_for_the_maximum_decides_about_the_clock_of_half_a_load(
 fn governed_runs_repeat() {
     let machine = epyc();
     for setting in [governed(Governor::Ondemand), invariant(MaxFreq::Midpoint)] {
-        assert_eq!(half_busy(&machine, &setting), half_busy(&machine, &setting));
+        assert_eq!(half_busy(&machine, &setting, 5.0), half_busy(&machine, &setting, 5.0));
     }
 }
 
@@ -199,4 +199,24 @@ fn what_cannot_be_governed_is_refused_by_name() {
     let mut machine = epyc();
     machine.policies.clear();
     assert!(matches!(refused(&machine, &ondemand), SimError::NoPolicies { .. }));
+}
+
+/// Length and energies of runs in which every constant of clocks and power has a say: cores in number, few, with
+/// threads shared, in short sleeps, and on the way up. An error where a constant is out of range.
+pub fn outputs(machine: &Machine) -> Result<Vec<(u64, Vec<f64>)>, String> {
+    let performance = governed(Governor::Performance);
+    let run = |w, setting: &Setting, seed| {
+        let scenario = Scenario::in_setting(machine, &kernel(), w, setting);
+        let result = scenario.and_then(|s| s.run(seed)).map_err(|e| e.to_string())?;
+        Ok::<_, String>((result.end_ns, result.energy_j))
+    };
+    let many = run(spinning(150, 30), &performance, 1)?;
+    let few = run(spinning(8, 30), &performance, 1)?;
+    let short = half_busy(machine, &invariant(MaxFreq::Midpoint), 0.1);
+    let mut all = vec![many, few, (short.end_ns, short.energy_j)];
+    // Governors ask at ticks, whose place in the firmware's slots is the seed's.
+    for seed in 1..=8 {
+        all.push(run(spinning(2, 200), &invariant(MaxFreq::Midpoint), seed)?);
+    }
+    Ok(all)
 }
