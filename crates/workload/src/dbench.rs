@@ -11,6 +11,7 @@
 //! each with a flush of the drive's cache (to 5.13); what a part's transactions log, about 14 KB, fits in twice.
 //! Not modelled: writeback in the background, the workers that fill the log's buffers, and reads that miss the page cache.
 
+pub use crate::no_costs::NoCosts as Costs;
 use crate::program::{
     Device, DeviceId, LockId, MemoryUse, Metric, Op, Program, Reading, Since, Spread, Work,
     Workload,
@@ -18,7 +19,6 @@ use crate::program::{
 use crate::window::Window;
 use crate::{WorkloadError, check, launch};
 use machine::CpuSet;
-use machine::constants::{Constants, MissingConstant};
 use serde::{Deserialize, Serialize};
 use stats::Better;
 
@@ -71,17 +71,6 @@ pub struct Params {
     pub seconds: f64,
     /// CPUs it is bound to; all where absent.
     pub cpus: Option<CpuSet>,
-}
-
-/// What the program's steps cost on a machine: nothing that its system calls and its memory do not say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Costs;
-
-impl Costs {
-    /// From the constants of a machine, of which none is needed.
-    pub fn of(_: &Constants) -> Result<Costs, MissingConstant> {
-        Ok(Costs)
-    }
 }
 
 /// The metric's name.

@@ -8,10 +8,10 @@
 //! Each git and each tool loads and exits like `true`, which takes 0.8 ms of a CPU in all (measured on a virtual machine);
 //! git has some ms of its own (measured there: `git --version` 0.8 ms more than `true`, `git status` 6 ms).
 
+pub use crate::no_costs::NoCosts as Costs;
 use crate::program::{MemoryUse, Metric, Op, Program, Reading, Spread, Work, Workload};
 use crate::{WorkloadError, check, launch};
 use machine::CpuSet;
-use machine::constants::{Constants, MissingConstant};
 use serde::{Deserialize, Serialize};
 use stats::Better;
 
@@ -77,17 +77,6 @@ pub struct Params {
     pub cases_run: u32,
     /// CPUs it is bound to; all where absent.
     pub cpus: Option<CpuSet>,
-}
-
-/// What the program's steps cost on a machine: nothing that its system calls and its memory do not say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Costs;
-
-impl Costs {
-    /// From the constants of a machine, of which none is needed.
-    pub fn of(_: &Constants) -> Result<Costs, MissingConstant> {
-        Ok(Costs)
-    }
 }
 
 /// The metric's name.

@@ -9,12 +9,12 @@
 //! The last step of a job puts its token back, where make's own child handler does; a make for a directory puts its token
 //! back when it has read its makefile and takes one for each object, where make uses the one it has for the first.
 
+pub use crate::no_costs::NoCosts as Costs;
 use crate::program::{
     MemoryUse, Metric, Op, Program, ProgramId, QueueId, Reading, Spread, Work, Workload,
 };
 use crate::{WorkloadError, check, launch};
 use machine::CpuSet;
-use machine::constants::{Constants, MissingConstant};
 use serde::{Deserialize, Serialize};
 use stats::Better;
 
@@ -74,17 +74,6 @@ pub struct Params {
     pub objects_run: u32,
     /// CPUs it is bound to; all where absent.
     pub cpus: Option<CpuSet>,
-}
-
-/// What the program's steps cost on a machine: nothing that its system calls and its memory do not say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Costs;
-
-impl Costs {
-    /// From the constants of a machine, of which none is needed.
-    pub fn of(_: &Constants) -> Result<Costs, MissingConstant> {
-        Ok(Costs)
-    }
 }
 
 /// The metric's name.

@@ -15,6 +15,7 @@ pub mod hackbench;
 pub mod kernbench;
 pub mod launch;
 pub mod netperf;
+mod no_costs;
 pub mod program;
 pub mod rtapp;
 pub mod schbench;

@@ -71,7 +71,7 @@ impl<'a> Clocks<'a> {
     /// All cores idle, every CPU asking for `start_khz`.
     pub(super) fn new(model: &'a ClockModel, start_khz: u32, seed: u64) -> Clocks<'a> {
         let core = CoreClock {
-            khz: start_khz.min(model.nominal_khz),
+            khz: start_khz,
             wanted_khz: start_khz,
             asked_ns: 0,
             threads: 0,
@@ -161,7 +161,7 @@ impl<'a> Clocks<'a> {
     fn wake(&mut self, cpu: Cpu, now_ns: u64) -> Option<u64> {
         self.counters[cpu as usize].counted_ns = Some(now_ns);
         let core = self.model.core_of[cpu as usize] as usize;
-        let package = self.model.cores[core].package as usize;
+        let package = self.model.package_of(cpu);
         let c = &mut self.cores[core];
         c.threads += 1;
         self.packages[package].threads += 1;
@@ -179,7 +179,7 @@ impl<'a> Clocks<'a> {
         self.counters[cpu as usize].counted_ns = None;
         self.deep[cpu as usize] = deepest;
         let core = self.model.core_of[cpu as usize] as usize;
-        let package = self.model.cores[core].package as usize;
+        let package = self.model.package_of(cpu);
         let began_ns = self.packages[package].slot_began_ns;
         let c = &mut self.cores[core];
         c.threads -= 1;
@@ -212,7 +212,7 @@ impl<'a> Clocks<'a> {
             return None;
         }
         (self.cores[core].wanted_khz, self.cores[core].asked_ns) = (wanted, now_ns);
-        let package = self.model.cores[core].package as usize;
+        let package = self.model.package_of(cpu);
         self.arm(package, now_ns)
     }
 
@@ -253,19 +253,23 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             clocks.sleep(cpu, deepest, now);
             return;
         }
-        let package = clocks.model.cores[clocks.model.core_of[cpu as usize] as usize].package;
-        if let Some(at_ns) = clocks.wake(cpu, now) {
-            self.events.set(self.first_package + u32::from(package), at_ns);
+        let look = clocks.wake(cpu, now);
+        self.arm_firmware(cpu, look);
+    }
+
+    /// Lets the firmware of a CPU's package look at a point in time, if there is one.
+    fn arm_firmware(&mut self, cpu: Cpu, look_ns: Option<u64>) {
+        if let (Some(clocks), Some(at_ns)) = (&self.clocks, look_ns) {
+            let package = clocks.model.package_of(cpu) as u32;
+            self.events.set(self.first_package + package, at_ns);
         }
     }
 
     /// `cpu` asks its core for a P-state; it counts if no other thread asks for more.
     pub(super) fn ask_clock(&mut self, cpu: Cpu, khz: u32) {
         let Some(clocks) = &mut self.clocks else { return };
-        let package = clocks.model.cores[clocks.model.core_of[cpu as usize] as usize].package;
-        if let Some(at_ns) = clocks.ask(cpu, khz, self.w.now_ns) {
-            self.events.set(self.first_package + u32::from(package), at_ns);
-        }
+        let look = clocks.ask(cpu, khz, self.w.now_ns);
+        self.arm_firmware(cpu, look);
     }
 
     /// A package's firmware looks: the ceiling follows the slot that ends, and requests that stand long enough take

@@ -93,6 +93,11 @@ impl ClockModel {
         })
     }
 
+    /// The package of `cpu`.
+    pub(crate) fn package_of(&self, cpu: Cpu) -> usize {
+        self.cores[self.core_of[cpu as usize] as usize].package as usize
+    }
+
     /// What a core with `threads` busy threads takes at `khz` beyond the package's floor, in W.
     pub(crate) fn busy_w(&self, khz: u32, threads: u8) -> f64 {
         let clock = f64::from(khz) / f64::from(self.nominal_khz);

@@ -97,18 +97,19 @@ impl Governed {
         let Some(first) = policies.first() else {
             return Err(SimError::NoPolicies { machine: machine.name.clone() });
         };
-        let driver = driver(machine, kernel, first, choice.driver).map_err(refuse)?;
+        let levels = cppc(machine);
+        let driver = driver(kernel, first, levels, choice.driver).map_err(refuse)?;
         driver.offers(choice.governor).map_err(refuse)?;
         let max_freq = match choice.invariance {
             Invariance::Off => None,
             Invariance::By(max_freq) => Some(max_freq),
             // Only EPYC is known here to boost beyond what the table says.
             Invariance::Release if machine.vendor.as_deref() == Some("AuthenticAMD") => {
-                MaxFreq::of_acpi_cpufreq(kernel.version, cppc(machine).is_some())
+                MaxFreq::of_acpi_cpufreq(kernel.version, levels.is_some())
             }
             Invariance::Release => None,
         };
-        let max_freq_ratio = match (max_freq, cppc(machine)) {
+        let max_freq_ratio = match (max_freq, levels) {
             (None, _) => None,
             (Some(_), None) => return Err(SimError::NoCppc { machine: machine.name.clone() }),
             (Some(max), Some((highest, nominal))) => {
@@ -162,12 +163,11 @@ fn cppc(machine: &Machine) -> Option<(u32, u32)> {
 }
 
 fn driver(
-    machine: &Machine,
     kernel: &Kernel,
     policy: &FrequencyPolicy,
+    levels: Option<(u32, u32)>,
     choice: DriverChoice,
 ) -> Result<Driver, FrequencyError> {
-    let levels = cppc(machine);
     match choice {
         DriverChoice::AcpiCpufreq => {
             let table = Table::new(&policy.available_khz)?;
