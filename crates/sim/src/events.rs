@@ -1,8 +1,9 @@
 //! The event queue: one slot for each CPU and each task, under a tree of minima.
 //!
 //! A slot holds at most one pending event, so nothing stale is ever popped. Slots at the same time come in the
-//! order of random bits drawn when the event was set, and where these agree too in the order of slots. Most events that
-//! are set are not the first of their node and do not become it; then nothing above the slot changes.
+//! order of random bits drawn when the event was set, and where these agree too in the order of slots. What one event
+//! sets lies close together most often (a CPU and its siblings), so minima are taken when the next event is asked for,
+//! once for all slots of a node.
 
 use crate::rng::{Purpose, Stream};
 
@@ -42,13 +43,14 @@ fn least(&[a, b, c, d, e, f, g, h]: &Node) -> Key {
 /// The queue.
 #[derive(Debug)]
 pub struct Events {
-    /// From the slots up to a single node.
-    levels: Vec<Vec<Node>>,
-    /// The least key of all.
-    first: Key,
+    /// Nodes of all levels, those that hold the slots first, a single one last.
+    nodes: Vec<Node>,
+    /// Where the nodes of each level begin.
+    levels: Vec<usize>,
     slots: u32,
-    /// The slot popped last, still in the tree: most often it is set again, which then changes it once.
-    popped: Option<u32>,
+    /// Nodes of slots that changed since the minima were taken, and whether one is among them.
+    changed: Vec<u32>,
+    is_changed: Vec<bool>,
     ties: Stream,
 }
 
@@ -56,10 +58,11 @@ impl Events {
     /// A queue of `slots` empty slots.
     pub fn new(slots: usize, seed: u64) -> Events {
         let mut events = Events {
+            nodes: Vec::new(),
             levels: Vec::new(),
-            first: Key::ABSENT,
             slots: slots as u32,
-            popped: None,
+            changed: Vec::new(),
+            is_changed: Vec::new(),
             ties: Stream::new(seed, Purpose::Ties),
         };
         events.grow();
@@ -69,99 +72,86 @@ impl Events {
     /// Adds a slot at the end and returns its number.
     pub fn add_slot(&mut self) -> u32 {
         self.slots += 1;
-        self.grow();
+        if self.slots as usize > self.is_changed.len() * ARITY {
+            self.grow();
+        }
         self.slots - 1
     }
 
-    /// Makes room for all slots on every level.
+    /// Makes room for all slots and as many again, and has all minima taken anew.
     fn grow(&mut self) {
-        let (mut nodes, mut level) = ((self.slots as usize).div_ceil(ARITY).max(1), 0);
-        loop {
-            if level == self.levels.len() {
-                let mut below = [Key::ABSENT; ARITY];
-                below[0] = self.first;
-                self.levels.push(vec![below]);
-            }
-            self.levels[level].resize(nodes, [Key::ABSENT; ARITY]);
-            if nodes == 1 {
-                return;
-            }
-            (nodes, level) = (nodes.div_ceil(ARITY), level + 1);
+        let mut nodes = (self.slots as usize).div_ceil(ARITY).next_power_of_two();
+        let mut keys = std::mem::take(&mut self.nodes);
+        keys.truncate(self.is_changed.len());
+        keys.resize(nodes, [Key::ABSENT; ARITY]);
+        self.is_changed = vec![true; nodes];
+        self.changed = (0..nodes as u32).collect();
+        self.levels = vec![0];
+        while nodes > 1 {
+            self.levels.push(keys.len());
+            nodes = nodes.div_ceil(ARITY);
+            keys.resize(keys.len() + nodes, [Key::ABSENT; ARITY]);
         }
-    }
-
-    fn key(&self, slot: u32) -> Key {
-        self.levels[0][slot as usize / ARITY][slot as usize % ARITY]
+        self.nodes = keys;
     }
 
     /// Sets the event of `slot` to `time_ns`, or clears it with [`NEVER`].
     pub fn set(&mut self, slot: u32, time_ns: u64) {
-        let old = self.key(slot);
+        let old = self.nodes[slot as usize / ARITY][slot as usize % ARITY];
         if time_ns == NEVER {
-            if old != Key::ABSENT && self.popped != Some(slot) {
+            if old != Key::ABSENT {
                 self.put(slot, Key::ABSENT);
             }
-            return;
+        } else if old == Key::ABSENT || old.time_ns() != time_ns {
+            let key = Key::new(time_ns, self.ties.bits());
+            self.put(slot, key);
         }
-        if self.popped == Some(slot) {
-            self.popped = None;
-        } else if old.time_ns() == time_ns {
-            return;
-        }
-        let key = Key::new(time_ns, self.ties.bits());
-        self.put(slot, key);
     }
 
     /// Sets the event of `slot` ahead of most others of that time. It draws nothing, so that the order of other events
     /// is what it would be without it.
     pub fn set_ahead(&mut self, slot: u32, time_ns: u64) {
-        if self.popped == Some(slot) {
-            self.popped = None;
-        }
         self.put(slot, Key::new(time_ns, 0));
     }
 
     /// Takes the earliest event: its time and slot.
     pub fn pop(&mut self) -> Option<(u64, u32)> {
-        if let Some(slot) = self.popped.take() {
-            self.put(slot, Key::ABSENT);
+        while let Some(node) = self.changed.pop() {
+            self.take_minima(node as usize);
         }
-        if self.first == Key::ABSENT {
+        let first = least(self.nodes.last()?);
+        if first == Key::ABSENT {
             return None;
         }
-        let slot = self.first_slot();
-        self.popped = Some(slot);
-        Some((self.first.time_ns(), slot))
-    }
-
-    /// The slot that holds the least key.
-    fn first_slot(&self) -> u32 {
         let mut at = 0;
-        for level in self.levels.iter().rev() {
-            let child = level[at].iter().position(|&key| key == self.first);
+        for &level in self.levels.iter().rev() {
+            let child = self.nodes[level + at].iter().position(|&key| key == first);
             at = at * ARITY + child.unwrap_or(0);
         }
-        at as u32
+        self.put(at as u32, Key::ABSENT);
+        Some((first.time_ns(), at as u32))
     }
 
-    /// Gives `slot` a key, and the nodes above it their least keys, as far up as they change.
-    fn put(&mut self, slot: u32, key: Key) {
-        let (mut at, mut new) = (slot as usize, key);
-        for i in 0..self.levels.len() {
-            let node = &mut self.levels[i][at / ARITY];
-            let old = std::mem::replace(&mut node[at % ARITY], new);
-            let above = at / ARITY;
-            let before =
-                self.levels.get(i + 1).map_or(self.first, |l| l[above / ARITY][above % ARITY]);
-            if new > before {
-                if old != before {
-                    return;
-                }
-                new = least(&self.levels[i][above]);
+    /// Brings the minima above a node of slots up to date, as far up as they change.
+    fn take_minima(&mut self, node: usize) {
+        self.is_changed[node] = false;
+        let mut at = node;
+        for i in 1..self.levels.len() {
+            let new = least(&self.nodes[self.levels[i - 1] + at]);
+            let above = &mut self.nodes[self.levels[i] + at / ARITY][at % ARITY];
+            if std::mem::replace(above, new) == new {
+                return;
             }
-            at = above;
+            at /= ARITY;
         }
-        self.first = new;
+    }
+
+    fn put(&mut self, slot: u32, key: Key) {
+        let node = slot as usize / ARITY;
+        self.nodes[node][slot as usize % ARITY] = key;
+        if !std::mem::replace(&mut self.is_changed[node], true) {
+            self.changed.push(node as u32);
+        }
     }
 }
 
@@ -174,11 +164,16 @@ mod tests {
     proptest! {
         /// Against a map from slot to time: the same events come out, in order of time.
         #[test]
-        fn agrees_with_a_map(steps in prop::collection::vec((0u32..12, 0u64..50, any::<bool>()), 1..200)) {
-            let mut events = Events::new(12, 1);
+        fn agrees_with_a_map(steps in prop::collection::vec((0u32..70, 0u64..50, 0u8..8), 1..400)) {
+            let mut events = Events::new(5, 1);
+            let mut slots = 5;
             let mut map: BTreeMap<u32, u64> = BTreeMap::new();
-            for (slot, time, pop) in steps {
-                if pop {
+            for (slot, time, action) in steps {
+                while slots <= slot {
+                    prop_assert_eq!(events.add_slot(), slots);
+                    slots += 1;
+                }
+                if action < 3 {
                     match events.pop() {
                         None => prop_assert!(map.is_empty()),
                         Some((t, s)) => {

@@ -5,6 +5,7 @@ use crate::distance::Distances;
 use kernel::{Domain, Domains, SdFlags};
 use machine::{CpuSet, Machine};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A CPU number.
 pub type Cpu = u16;
@@ -45,8 +46,12 @@ pub struct SimDomain {
     pub weight: u32,
     /// Flags.
     pub flags: SdFlags,
-    /// Groups, the CPU's own first.
-    pub groups: Box<[Group]>,
+    /// Groups, the CPU's own first; one group is the same for all CPUs that see it.
+    pub groups: Box<[Arc<Group>]>,
+    /// [`Group::view`] of each, which is what balancing looks at first.
+    pub views: Box<[u32]>,
+    /// The CPUs of its groups where each is one CPU of the same kind as the others; else none.
+    pub single_cpus: Box<[Cpu]>,
     /// CPUs that an attempt looks at, those in several groups once for each.
     pub looked: usize,
     /// Capacity of all groups.
@@ -155,7 +160,7 @@ impl Topology {
             node_cpus: cpus.clone().map(|c| machine.node_cpus(c)).collect(),
             domains,
             nr_group_states: numbers.states.len(),
-            nr_views: numbers.views.len(),
+            nr_views: numbers.groups.len(),
             has_llc_domain: cpus.clone().map(|c| built.llc(c).len() > 1).collect(),
             llc_position: cpus.clone().map(position).collect(),
             llcs: llcs.iter().map(|&s| Llc { cpus: list(s) }).collect(),
@@ -209,19 +214,38 @@ fn cluster(chain: &[Domain]) -> Option<Box<[Cpu]>> {
     chain.iter().find(|d| d.name == "CLS").map(|d| list(d.span))
 }
 
-/// Numbers given to groups so far.
+/// Groups seen so far and their numbers.
 #[derive(Default)]
 struct Numbers {
     /// By level and the CPU whose `sched_group_capacity` they use.
     states: BTreeMap<(usize, usize), usize>,
+    /// By view.
+    groups: Vec<Arc<Group>>,
     /// By state and flags.
-    views: BTreeMap<(usize, u32), usize>,
+    views: BTreeMap<(usize, u32), Vec<usize>>,
 }
 
-fn sim_group(group: &kernel::Group, level: usize, all: &Domains, numbers: &mut Numbers) -> Group {
-    let next = numbers.states.len();
-    let state = *numbers.states.entry((level, group.id)).or_insert(next);
-    let next = numbers.views.len();
+impl Numbers {
+    /// The group as domains at `level` share it.
+    fn shared(&mut self, group: &kernel::Group, level: usize, all: &Domains) -> Arc<Group> {
+        let next = self.states.len();
+        let state = *self.states.entry((level, group.id)).or_insert(next);
+        let known = self.views.entry((state, group.flags.bits())).or_default();
+        let mask = list(group.mask);
+        let same =
+            |g: &Group| g.span == group.span && g.mask == mask && g.capacity == group.capacity;
+        if let Some(&view) = known.iter().find(|&&view| same(&self.groups[view])) {
+            return Arc::clone(&self.groups[view]);
+        }
+        let view = self.groups.len();
+        known.push(view);
+        let new = Arc::new(sim_group(group, all, state, view));
+        self.groups.push(Arc::clone(&new));
+        new
+    }
+}
+
+fn sim_group(group: &kernel::Group, all: &Domains, state: usize, view: usize) -> Group {
     let capacities = || group.span.iter().map(|c| all.capacity[c]);
     let first_of_core = |c: &usize| (all.smt_mask[*c] & group.span).first() == Some(*c);
     Group {
@@ -234,21 +258,35 @@ fn sim_group(group: &kernel::Group, level: usize, all: &Domains, numbers: &mut N
         cores: group.span.iter().filter(first_of_core).count() as u32,
         flags: group.flags,
         state,
-        view: *numbers.views.entry((state, group.flags.bits())).or_insert(next),
+        view,
+    }
+}
+
+fn single_cpus(domain: &Domain) -> Box<[Cpu]> {
+    let asymmetric = SdFlags::ASYM_PACKING | SdFlags::ASYM_CPUCAPACITY;
+    match domain.groups.iter().all(|g| g.span.len() == 1) && !domain.flags.intersects(asymmetric) {
+        true => list(domain.span),
+        false => Box::default(),
     }
 }
 
 fn sim_domains(chain: &[Domain], all: &Domains, numbers: &mut Numbers) -> Box<[SimDomain]> {
+    let mut groups = |d: &Domain| -> Box<[Arc<Group>]> {
+        d.groups.iter().map(|g| numbers.shared(g, d.level, all)).collect()
+    };
     chain
         .iter()
         .enumerate()
-        .map(|(level, d)| SimDomain {
+        .map(|(level, d)| (level, d, groups(d)))
+        .map(|(level, d, groups)| SimDomain {
+            views: groups.iter().map(|g| g.view as u32).collect(),
+            groups,
             span: d.span,
             weight: d.span.len() as u32,
             flags: d.flags,
+            single_cpus: single_cpus(d),
             looked: d.groups.iter().map(|g| g.span.len()).sum(),
             capacity: d.groups.iter().map(|g| g.capacity).sum(),
-            groups: d.groups.iter().map(|g| sim_group(g, d.level, all, numbers)).collect(),
             imbalance_pct: u64::from(d.imbalance_pct),
             cache_nice_tries: d.cache_nice_tries,
             min_interval_ms: u64::from(d.min_interval_ms),

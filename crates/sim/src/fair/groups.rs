@@ -14,11 +14,35 @@ use kernel::SdFlags;
 impl Fair {
     /// `find_busiest_group`: its index in the domain; what should leave it goes into `env`.
     pub(super) fn find_busiest_class(&mut self, w: &mut World, env: &mut Env) -> Option<usize> {
+        if self.no_task_to_spare(w, env) {
+            w.charge(env.dst, env.domain.looked as f64 * w.hw.balance_cycles);
+            self.note_overload(w, env, false);
+            return None;
+        }
         let seen = self.compare_groups(w, env)?;
         let (migration, amount) = seen.imbalance(&self.rules, env.domain, env.idle)?;
         env.migration = migration;
         env.imbalance = amount;
         Some(seen.busiest.at)
+    }
+
+    /// Whether a CPU that is about to go idle sees only CPUs with one task or none: then no group is worth pulling from,
+    /// and what they come to need not be known.
+    fn no_task_to_spare(&self, w: &World, env: &Env) -> bool {
+        let cpus = &env.domain.single_cpus;
+        env.idle == CpuIdle::NewlyIdle
+            && env.whole
+            && !cpus.is_empty()
+            && !self.sums.any_imbalanced()
+            && w.cpus[env.dst as usize].nr_running == 0
+            && cpus.iter().all(|&c| w.cpus[c as usize].nr_running <= 1)
+    }
+
+    /// `set_rd_overload`, by the highest domain.
+    fn note_overload(&mut self, w: &World, env: &Env, crowded: bool) {
+        if env.level + 1 == w.topo.domains[env.cpu as usize].len() {
+            self.overload = crowded;
+        }
     }
 
     /// `update_sd_lb_stats`: the local group and the busiest of the others; `None` where nothing can be pulled.
@@ -27,29 +51,15 @@ impl Fair {
             !env.domain.flags.intersects(SdFlags::ASYM_PACKING | SdFlags::ASYM_CPUCAPACITY);
         let kept =
             env.whole && env.is_idle() && uniform && !env.domain.flags.contains(SdFlags::OVERLAP);
-        let mut total = self.domain_sums(w, env);
         let local_sums = self.sums_of_group(w, env, &env.domain.groups[0]);
         let local = self.update_sg_lb_stats(w, env, 0, &local_sums);
-        let mut others = std::mem::take(&mut self.others);
-        others.clear();
-        if !kept {
-            for (at, group) in env.domain.groups.iter().enumerate().skip(1) {
-                let sums = self.sums_of_group(w, env, group);
-                let seen = self.update_sg_lb_stats(w, env, at, &sums);
-                total.crowded |= seen.misfit_load > 0;
-                others.push(seen);
-            }
-        }
-        w.charge(env.dst, env.domain.looked as f64 * w.hw.balance_cycles);
-        if env.level + 1 == w.topo.domains[env.cpu as usize].len() {
-            self.overload = total.crowded;
-        }
-        self.update_idle_cpu_scan(w, env, total.util);
-        let busiest = match kept {
-            true => self.busiest_of(w, env, &local, |_, view| self.sums.stats(view)),
-            false => self.busiest_of(w, env, &local, |at, _| &others[at - 1]),
+        let (total, busiest) = match kept {
+            true => self.busiest_kept(w, env, &local_sums),
+            false => self.busiest_seen(w, env, &local, &local_sums),
         };
-        self.others = others;
+        w.charge(env.dst, env.domain.looked as f64 * w.hw.balance_cycles);
+        self.note_overload(w, env, total.crowded);
+        self.update_idle_cpu_scan(w, env, total.util);
         let busiest = busiest?;
         let prefers = match self.rules.busiest_prefers_sibling {
             true => busiest.prefers_sibling,
@@ -78,40 +88,55 @@ impl Fair {
         self.llcs[llc].nr_idle_scan = left * cpus / 1024;
     }
 
-    /// The busiest of the groups but the local one, by `stats` of their index and their view.
-    fn busiest_of<'s>(
-        &self,
+    /// What all groups of the domain come to, CPUs in several of them counting in each, and the busiest but the local one.
+    fn busiest_seen(
+        &mut self,
         w: &World,
         env: &Env,
         local: &GroupStats,
-        stats: impl Fn(usize, usize) -> &'s GroupStats,
-    ) -> Option<GroupStats> {
-        let mut busiest: Option<(usize, &GroupStats)> = None;
+        local_sums: &Sums,
+    ) -> (Sums, Option<GroupStats>) {
+        let (mut total, mut busiest) = (*local_sums, None::<GroupStats>);
         for (at, group) in env.domain.groups.iter().enumerate().skip(1) {
-            let seen = stats(at, group.view);
+            let sums = self.sums_of_group(w, env, group);
+            let seen = self.update_sg_lb_stats(w, env, at, &sums);
+            total.add(&sums);
+            total.crowded |= seen.misfit_load > 0;
             // There is nothing to pull from a group without tasks.
-            if seen.running > 0
-                && helps(w, env, local, group, seen)
-                && busiest.is_none_or(|(b, before)| {
-                    self.is_busier(seen, group, before, &env.domain.groups[b])
-                })
-            {
-                busiest = Some((at, seen));
+            let pulls = seen.running > 0 && helps(w, env, local, group, &seen);
+            let busier = |b: &GroupStats| self.is_busier(&seen, group, b, &env.domain.groups[b.at]);
+            if pulls && busiest.as_ref().is_none_or(busier) {
+                busiest = Some(seen);
             }
         }
-        busiest.map(|(at, seen)| GroupStats { at, ..*seen })
+        (total, busiest)
     }
 
-    /// What all groups of the domain come to; CPUs in several of them count in each.
-    fn domain_sums(&mut self, w: &World, env: &Env) -> Sums {
-        let mut total = Sums::default();
-        for group in &env.domain.groups {
-            match env.whole {
-                true => total.add(self.group_sums(w, group.view)),
-                false => total.add(&self.sums_of_group(w, env, group)),
+    /// The same for an idle CPU, from what is kept of groups that tile a domain of CPUs alike.
+    fn busiest_kept(
+        &mut self,
+        w: &World,
+        env: &Env,
+        local_sums: &Sums,
+    ) -> (Sums, Option<GroupStats>) {
+        let (mut total, mut busiest) = (*local_sums, None::<usize>);
+        let groups = &env.domain.groups;
+        for (at, &view) in env.domain.views.iter().enumerate().skip(1) {
+            let sums = self.group_sums(w, view as usize);
+            total.add(sums);
+            if sums.running == 0 {
+                continue;
+            }
+            let busier = |b: usize| {
+                let (seen, before) =
+                    (self.sums.stats(view as usize), self.sums.stats(groups[b].view));
+                self.is_busier(seen, &groups[at], before, &groups[b])
+            };
+            if busiest.is_none_or(busier) {
+                busiest = Some(at);
             }
         }
-        total
+        (total, busiest.map(|at| GroupStats { at, ..*self.sums.stats(groups[at].view) }))
     }
 
     /// What the CPUs of a group come to, those that are no longer considered left out.

@@ -6,6 +6,7 @@ use super::{Fair, numa};
 use crate::topology::{Group, SimDomain};
 use crate::world::{TaskId, World};
 use kernel::SdFlags;
+use std::sync::Arc;
 
 impl Fair {
     /// `find_idlest_group`: the group to go to, or `None` for the local one.
@@ -123,6 +124,6 @@ impl Fair {
     }
 }
 
-fn max_capacity(groups: &[Group], seen: &GroupStats) -> u64 {
+fn max_capacity(groups: &[Arc<Group>], seen: &GroupStats) -> u64 {
     groups[seen.at].max_capacity
 }

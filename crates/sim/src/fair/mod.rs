@@ -41,7 +41,6 @@ use crate::pelt::LOAD_AVG_MAX;
 use crate::topology::{Cpu, Topology};
 use crate::world::{NohzKick, Request, TaskId, World};
 use busiest::LoadStats;
-use classes::GroupStats;
 use entity::Entity;
 use kernel::{Kernel, Version};
 use nohz::Nohz;
@@ -101,7 +100,6 @@ pub struct Fair {
     asym_capacity: bool,
     /// Room for the groups of the domain that is being balanced.
     group_stats: Vec<LoadStats>,
-    others: Vec<GroupStats>,
     sums: GroupSums,
     /// Whether a governor listens, and the CPUs whose utilisation was brought up to date since it last asked.
     util_watched: bool,
@@ -129,7 +127,6 @@ impl Fair {
             nohz: Nohz::new(topo.nr_cpus),
             overload: false,
             group_stats: Vec::new(),
-            others: Vec::new(),
             sums: GroupSums::new(topo),
             util_watched: false,
             util_changes: Vec::new(),

@@ -56,6 +56,8 @@ pub(super) struct GroupSums {
     valid: Vec<bool>,
     /// By group state.
     imbalanced: Vec<bool>,
+    /// How many are.
+    nr_imbalanced: usize,
     /// By CPU: whether its groups are known to be out of date.
     touched: Vec<bool>,
     /// By CPU: the groups that hold it.
@@ -89,6 +91,7 @@ impl GroupSums {
             sums: vec![Sums::default(); topo.nr_views],
             valid: vec![false; topo.nr_views],
             imbalanced: vec![false; topo.nr_group_states],
+            nr_imbalanced: 0,
             touched: vec![false; topo.nr_cpus],
             groups_of,
         }
@@ -108,12 +111,21 @@ impl GroupSums {
         if std::mem::replace(&mut self.imbalanced[state], imbalanced) == imbalanced {
             return;
         }
+        match imbalanced {
+            true => self.nr_imbalanced += 1,
+            false => self.nr_imbalanced -= 1,
+        }
         for (kept, valid) in self.kept.iter_mut().zip(&mut self.valid) {
             if kept.state == state {
                 kept.empty.imbalanced = imbalanced;
                 *valid = false;
             }
         }
+    }
+
+    /// Whether affinities keep any group from balance.
+    pub(super) fn any_imbalanced(&self) -> bool {
+        self.nr_imbalanced > 0
     }
 
     /// An up-to-date group as an idle CPU of another group sees it; of one without tasks just that.
