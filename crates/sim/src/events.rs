@@ -40,6 +40,13 @@ fn least(&[a, b, c, d, e, f, g, h]: &Node) -> Key {
     a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
 }
 
+/// The first place of `key`, which is in the node; without a branch, which random keys would mispredict.
+fn place(node: &Node, key: Key) -> usize {
+    let found = |i: usize| usize::from(node[i] == key) << i;
+    let places: usize = (0..ARITY).map(found).sum();
+    places.trailing_zeros() as usize % ARITY
+}
+
 /// The queue.
 #[derive(Debug)]
 pub struct Events {
@@ -125,8 +132,7 @@ impl Events {
         }
         let mut at = 0;
         for &level in self.levels.iter().rev() {
-            let child = self.nodes[level + at].iter().position(|&key| key == first);
-            at = at * ARITY + child.unwrap_or(0);
+            at = at * ARITY + place(&self.nodes[level + at], first);
         }
         self.put(at as u32, Key::ABSENT);
         Some((first.time_ns(), at as u32))

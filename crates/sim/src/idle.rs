@@ -11,41 +11,48 @@ const REGULAR_US: u64 = 20;
 pub struct IdleHistory {
     intervals_us: [u32; INTERVALS],
     next: usize,
+    /// Sum of the intervals.
+    sum: u64,
+    /// Sum of their squares.
+    squares: u64,
 }
 
 impl IdleHistory {
     /// Notes an idle period that ended.
     pub fn note(&mut self, idle_ns: u64) {
-        self.intervals_us[self.next] = (idle_ns / 1000).min(u64::from(u32::MAX / 2)) as u32;
+        let new = (idle_ns / 1000).min(u64::from(u32::MAX / 4));
+        let old = u64::from(std::mem::replace(&mut self.intervals_us[self.next], new as u32));
+        self.sum = self.sum + new - old;
+        self.squares = self.squares + new * new - old * old;
         self.next = (self.next + 1) % INTERVALS;
     }
 
     /// The typical interval in us, or `None` where the last ones have no pattern. Outliers are left out from
     /// the top until at most a quarter is gone.
     pub fn typical_us(&self) -> Option<u64> {
-        let mut threshold = u64::from(u32::MAX);
+        let (mut left, mut count) = (self.intervals_us, INTERVALS as u64);
+        let (mut sum, mut squares) = (self.sum, self.squares);
         loop {
-            let (mut sum, mut count, mut max, mut squares) = (0u64, 0u64, 0u64, 0u64);
-            for &us in &self.intervals_us {
-                // Without a branch, which irregular intervals would mispredict.
-                let us = u64::from(us);
-                let taken = u64::from(us <= threshold);
-                let us = us * taken;
-                sum += us;
-                count += taken;
-                max = max.max(us);
-                squares += us * us;
-            }
             let average = per(sum, count)?;
             let variance = per(squares, count)?.saturating_sub(average * average);
             let regular = average * average > 36 * variance && count * 4 >= 3 * INTERVALS as u64;
             if regular || variance <= REGULAR_US * REGULAR_US {
                 return Some(average);
             }
+            let max = left.iter().fold(0, |max, &us| us.max(max));
             if count * 4 <= 3 * INTERVALS as u64 || max == 0 {
                 return None;
             }
-            threshold = max - 1;
+            // Without a branch, which irregular intervals would mispredict.
+            let mut longest = 0;
+            for us in &mut left {
+                let out = *us == max;
+                longest += u64::from(out);
+                *us = if out { 0 } else { *us };
+            }
+            let max = u64::from(max);
+            (count, sum) = (count - longest, sum - longest * max);
+            squares -= longest * max * max;
         }
     }
 }

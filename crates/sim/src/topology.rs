@@ -271,32 +271,33 @@ fn single_cpus(domain: &Domain) -> Box<[Cpu]> {
 }
 
 fn sim_domains(chain: &[Domain], all: &Domains, numbers: &mut Numbers) -> Box<[SimDomain]> {
-    let mut groups = |d: &Domain| -> Box<[Arc<Group>]> {
-        d.groups.iter().map(|g| numbers.shared(g, d.level, all)).collect()
-    };
-    chain
-        .iter()
-        .enumerate()
-        .map(|(level, d)| (level, d, groups(d)))
-        .map(|(level, d, groups)| SimDomain {
-            views: groups.iter().map(|g| g.view as u32).collect(),
-            groups,
-            span: d.span,
-            weight: d.span.len() as u32,
-            flags: d.flags,
-            single_cpus: single_cpus(d),
-            looked: d.groups.iter().map(|g| g.span.len()).sum(),
-            capacity: d.groups.iter().map(|g| g.capacity).sum(),
-            imbalance_pct: u64::from(d.imbalance_pct),
-            cache_nice_tries: d.cache_nice_tries,
-            min_interval_ms: u64::from(d.min_interval_ms),
-            max_interval_ms: u64::from(d.max_interval_ms),
-            busy_factor: u64::from(d.busy_factor),
-            busy_idx: usize::from(d.busy_idx),
-            idle_idx: usize::from(d.idle_idx),
-            child_prefers_sibling: level > 0
-                && chain[level - 1].flags.contains(SdFlags::PREFER_SIBLING),
-            imb_numa_nr: d.imb_numa_nr,
-        })
-        .collect()
+    let mut domains = Vec::with_capacity(chain.len());
+    for (level, d) in chain.iter().enumerate() {
+        let child = level.checked_sub(1).map(|below| &chain[below]);
+        let groups = d.groups.iter().map(|g| numbers.shared(g, d.level, all));
+        domains.push(sim_domain(d, child, groups.collect()));
+    }
+    domains.into_boxed_slice()
+}
+
+fn sim_domain(d: &Domain, child: Option<&Domain>, groups: Box<[Arc<Group>]>) -> SimDomain {
+    SimDomain {
+        span: d.span,
+        weight: d.span.len() as u32,
+        flags: d.flags,
+        views: groups.iter().map(|g| g.view as u32).collect(),
+        groups,
+        single_cpus: single_cpus(d),
+        looked: d.groups.iter().map(|g| g.span.len()).sum(),
+        capacity: d.groups.iter().map(|g| g.capacity).sum(),
+        imbalance_pct: u64::from(d.imbalance_pct),
+        cache_nice_tries: d.cache_nice_tries,
+        min_interval_ms: u64::from(d.min_interval_ms),
+        max_interval_ms: u64::from(d.max_interval_ms),
+        busy_factor: u64::from(d.busy_factor),
+        busy_idx: usize::from(d.busy_idx),
+        idle_idx: usize::from(d.idle_idx),
+        child_prefers_sibling: child.is_some_and(|c| c.flags.contains(SdFlags::PREFER_SIBLING)),
+        imb_numa_nr: d.imb_numa_nr,
+    }
 }

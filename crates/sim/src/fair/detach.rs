@@ -127,12 +127,10 @@ impl Fair {
 
     fn move_waiting(&mut self, w: &mut World, task: TaskId, src: Cpu, dst: Cpu) {
         self.dequeue_entity(w, src, task, false);
-        w.cpus[src as usize].nr_running -= 1;
-        self.sums.touch(src);
+        self.sub_nr_running(w, src);
         w.balance_to(task, dst);
         self.enqueue_entity(w, dst, task, Enqueue::Moved);
-        w.cpus[dst as usize].nr_running += 1;
-        self.sums.touch(dst);
+        self.add_nr_running(w, dst);
         w.charge(dst, w.hw.wakeup_cycles);
     }
 

@@ -197,8 +197,7 @@ impl Fair {
         }
         self.update_load_avg(w, cpu, Some(task));
         self.entities[task.index()].delayed = false;
-        w.cpus[cpu as usize].nr_running += 1;
-        self.sums.touch(cpu);
+        self.add_nr_running(w, cpu);
         true
     }
 

@@ -173,8 +173,7 @@ impl Fair {
             self.update_curr(w, cpu);
             self.util_est_update(w, task);
         }
-        w.cpus[cpu as usize].nr_running -= 1;
-        self.sums.touch(cpu);
+        self.sub_nr_running(w, cpu);
         if why == Dequeue::Sleep && self.delays(cpu, task) {
             self.update_load_avg(w, cpu, Some(task));
             self.entities[task.index()].delayed = true;

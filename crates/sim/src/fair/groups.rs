@@ -19,27 +19,18 @@ impl Fair {
             self.note_overload(w, env, false);
             return None;
         }
-        let seen = self.compare_groups(w, env)?;
+        let seen = match self.counts_suffice(env) {
+            true => self.compare_counts(w, env)?,
+            false => self.compare_groups(w, env)?,
+        };
         let (migration, amount) = seen.imbalance(&self.rules, env.domain, env.idle)?;
         env.migration = migration;
         env.imbalance = amount;
         Some(seen.busiest.at)
     }
 
-    /// Whether a CPU that is about to go idle sees only CPUs with one task or none: then no group is worth pulling from,
-    /// and what they come to need not be known.
-    fn no_task_to_spare(&self, w: &World, env: &Env) -> bool {
-        let cpus = &env.domain.single_cpus;
-        env.idle == CpuIdle::NewlyIdle
-            && env.whole
-            && !cpus.is_empty()
-            && !self.sums.any_imbalanced()
-            && w.cpus[env.dst as usize].nr_running == 0
-            && cpus.iter().all(|&c| w.cpus[c as usize].nr_running <= 1)
-    }
-
     /// `set_rd_overload`, by the highest domain.
-    fn note_overload(&mut self, w: &World, env: &Env, crowded: bool) {
+    pub(super) fn note_overload(&mut self, w: &World, env: &Env, crowded: bool) {
         if env.level + 1 == w.topo.domains[env.cpu as usize].len() {
             self.overload = crowded;
         }
@@ -47,32 +38,38 @@ impl Fair {
 
     /// `update_sd_lb_stats`: the local group and the busiest of the others; `None` where nothing can be pulled.
     fn compare_groups(&mut self, w: &mut World, env: &Env) -> Option<Compared> {
-        let uniform =
-            !env.domain.flags.intersects(SdFlags::ASYM_PACKING | SdFlags::ASYM_CPUCAPACITY);
-        let kept =
-            env.whole && env.is_idle() && uniform && !env.domain.flags.contains(SdFlags::OVERLAP);
         let local_sums = self.sums_of_group(w, env, &env.domain.groups[0]);
         let local = self.update_sg_lb_stats(w, env, 0, &local_sums);
-        let (total, busiest) = match kept {
+        let (total, busiest) = match env.is_idle() && keeps(env) {
             true => self.busiest_kept(w, env, &local_sums),
             false => self.busiest_seen(w, env, &local, &local_sums),
         };
         w.charge(env.dst, env.domain.looked as f64 * w.hw.balance_cycles);
         self.note_overload(w, env, total.crowded);
         self.update_idle_cpu_scan(w, env, total.util);
-        let busiest = busiest?;
+        Some(self.compared(env, local, busiest?, total.load))
+    }
+
+    /// Two groups to compare. `total_load` is that of all groups, which only matters where the local one has no spare
+    /// capacity.
+    pub(super) fn compared(
+        &self,
+        env: &Env,
+        local: GroupStats,
+        busiest: GroupStats,
+        total_load: u64,
+    ) -> Compared {
         let prefers = match self.rules.busiest_prefers_sibling {
             true => busiest.prefers_sibling,
             false => env.domain.child_prefers_sibling,
         };
-        let prefer_sibling = prefers && self.rules.prefer_sibling;
-        Some(Compared {
+        Compared {
             local,
             busiest,
-            total_load: total.load,
+            total_load,
             total_capacity: env.domain.capacity,
-            prefer_sibling,
-        })
+            prefer_sibling: prefers && self.rules.prefer_sibling,
+        }
     }
 
     /// `update_idle_cpu_scan`: how many CPUs of an LLC a wake-up may look at, `1 - x^2` of them, where `x` is the
@@ -152,7 +149,13 @@ impl Fair {
     }
 
     /// `update_sg_lb_stats` of the group at index `at`; the local one is at 0.
-    fn update_sg_lb_stats(&self, w: &World, env: &Env, at: usize, sums: &Sums) -> GroupStats {
+    pub(super) fn update_sg_lb_stats(
+        &self,
+        w: &World,
+        env: &Env,
+        at: usize,
+        sums: &Sums,
+    ) -> GroupStats {
         let group = &env.domain.groups[at];
         let considers = |c: Cpu| env.cpus.contains(c as usize);
         let mut s = self.sums.empty(group.view).with(sums);
@@ -174,7 +177,7 @@ impl Fair {
     }
 
     /// `update_sd_pick_busiest`: whether `group` is busier than the busiest before it.
-    fn is_busier(
+    pub(super) fn is_busier(
         &self,
         seen: &GroupStats,
         group: &Group,
@@ -203,6 +206,13 @@ impl Fair {
             }
         }
     }
+}
+
+/// Whether what is kept of groups is what an idle CPU makes of them: they tile a domain of CPUs that are alike, and all
+/// of it is considered.
+pub(super) fn keeps(env: &Env) -> bool {
+    let apart = SdFlags::ASYM_PACKING | SdFlags::ASYM_CPUCAPACITY | SdFlags::OVERLAP;
+    env.whole && !env.domain.flags.intersects(apart)
 }
 
 /// Whether the destination's capacity does any good to a group of CPUs that differ in capacity.

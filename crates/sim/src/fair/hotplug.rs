@@ -42,6 +42,7 @@ impl Fair {
         // The flag belongs to the root domain, which is a new one.
         self.overload = false;
         self.sums = GroupSums::new(topo);
+        self.sums.recount(w, topo);
         self.cluster_active = self.rules.searches_clusters(topo);
         self.asym_capacity = self.rules.looks_at_capacity(topo);
         // `update_sysctl` runs as queues join the new root domain. Where domains are built while the CPU is still on

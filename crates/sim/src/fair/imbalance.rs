@@ -22,7 +22,7 @@ use kernel::SdFlags;
 pub(super) struct Compared {
     pub(super) local: GroupStats,
     pub(super) busiest: GroupStats,
-    /// Of all groups.
+    /// Of all groups; not looked at where the local one has spare capacity.
     pub(super) total_load: u64,
     pub(super) total_capacity: u64,
     pub(super) prefer_sibling: bool,

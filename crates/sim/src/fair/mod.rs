@@ -10,6 +10,7 @@ mod balance;
 mod busiest;
 mod cfs;
 mod classes;
+mod counts;
 mod detach;
 mod eevdf;
 mod entity;
@@ -159,8 +160,7 @@ impl Class for Fair {
             self.util_changes.push(cpu);
         }
         self.enqueue_entity(w, cpu, task, why);
-        w.cpus[cpu as usize].nr_running += 1;
-        self.sums.touch(cpu);
+        self.add_nr_running(w, cpu);
         if w.cpus[cpu as usize].nr_running == 2 {
             self.overload = true;
         }

@@ -6,6 +6,7 @@
 
 use super::Fair;
 use super::classes::GroupStats;
+use super::counts::Counts;
 use crate::topology::{Cpu, Group, Topology};
 use crate::world::World;
 
@@ -52,6 +53,7 @@ struct Kept {
 #[derive(Debug)]
 pub(super) struct GroupSums {
     kept: Vec<Kept>,
+    counts: Vec<Counts>,
     sums: Vec<Sums>,
     valid: Vec<bool>,
     /// By group state.
@@ -88,6 +90,7 @@ impl GroupSums {
         }
         GroupSums {
             kept: kept.into_iter().flatten().collect(),
+            counts: idle_counts(topo),
             sums: vec![Sums::default(); topo.nr_views],
             valid: vec![false; topo.nr_views],
             imbalanced: vec![false; topo.nr_group_states],
@@ -104,6 +107,24 @@ impl GroupSums {
                 self.valid[group as usize] = false;
             }
         }
+    }
+
+    /// What each group that holds `cpu` counts.
+    #[inline]
+    pub(super) fn counts_of(&mut self, cpu: Cpu, mut change: impl FnMut(&mut Counts)) {
+        for &group in &self.groups_of[cpu as usize] {
+            change(&mut self.counts[group as usize]);
+        }
+    }
+
+    /// Tasks of a group.
+    pub(super) fn counts(&self, view: usize) -> Counts {
+        self.counts[view]
+    }
+
+    /// Sets the tasks of a group.
+    pub(super) fn set_counts(&mut self, view: usize, counts: Counts) {
+        self.counts[view] = counts;
     }
 
     /// Affinities keep the group from balance, or no more (`sgc->imbalance`).
@@ -137,6 +158,15 @@ impl GroupSums {
     pub(super) fn empty(&self, view: usize) -> &GroupStats {
         &self.kept[view].empty
     }
+}
+
+/// All groups without tasks.
+fn idle_counts(topo: &Topology) -> Vec<Counts> {
+    let mut counts = vec![Counts::default(); topo.nr_views];
+    for group in topo.domains.iter().flatten().flat_map(|d| &d.groups) {
+        counts[group.view].idle = group.cpus.len() as u32;
+    }
+    counts
 }
 
 /// The groups one level down that tile `group`, where there are such.
