@@ -51,6 +51,9 @@ pub struct Pelt {
 }
 
 impl Pelt {
+    /// Shorter stretches wait for the next update.
+    pub const UNIT_NS: u64 = 1024;
+
     /// The largest sum at this point of the period (`LOAD_AVG_MAX - 1024 + period_contrib`).
     pub fn divider(&self) -> u64 {
         LOAD_AVG_MAX - 1024 + self.period_contrib
@@ -64,11 +67,11 @@ impl Pelt {
             self.last_update_ns = now_ns;
             return false;
         };
-        let delta = delta_ns >> 10;
+        let delta = delta_ns / Pelt::UNIT_NS;
         if delta == 0 {
             return false;
         }
-        self.last_update_ns += delta << 10;
+        self.last_update_ns += delta * Pelt::UNIT_NS;
         self.accumulate(delta, load, if load == 0 { 0 } else { runnable }, running && load != 0)
     }
 

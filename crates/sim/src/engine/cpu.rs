@@ -99,10 +99,12 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             self.slow_down(cpu);
         }
         for &sibling in &topo.pipelines[pipeline] {
-            if sibling == cpu {
+            let phase = self.w.cpus[sibling as usize].phase;
+            // An idle one takes its rate when it leaves idle.
+            if sibling == cpu || matches!(phase, Phase::Idle { .. } | Phase::Offline) {
                 continue;
             }
-            let runs = self.w.cpus[sibling as usize].phase == Phase::Running;
+            let runs = phase == Phase::Running;
             if runs {
                 self.settle(sibling);
             }

@@ -2,7 +2,7 @@
 
 use super::Fair;
 use super::queue::LOAD_INDICES;
-use crate::pelt::LOAD_AVG_MAX;
+use crate::pelt::{LOAD_AVG_MAX, Pelt};
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
 
@@ -10,6 +10,9 @@ impl Fair {
     /// `update_load_avg`: ages a task on this queue, then the queue; attaches a task that counts nowhere yet.
     pub(super) fn update_load_avg(&mut self, w: &World, cpu: Cpu, task: Option<TaskId>) {
         let now_ns = w.pelt_clock_ns(cpu);
+        if self.is_up_to_date(now_ns, cpu, task) {
+            return;
+        }
         if let Some(task) = task {
             let running = self.queues[cpu as usize].curr == Some(task);
             let old = self.rules.runnable_load;
@@ -25,6 +28,19 @@ impl Fair {
         if let Some(task) = task.filter(|t| !self.entities[t.index()].attached) {
             self.attach_entity_load_avg(cpu, task);
         }
+    }
+
+    /// Whether queue and task were brought up to date less than a unit of time ago, as by the enqueueing of a task that
+    /// runs at once.
+    fn is_up_to_date(&self, now_ns: u64, cpu: Cpu, task: Option<TaskId>) -> bool {
+        let rq = &self.queues[cpu as usize];
+        let just_now = |avg: &Pelt| now_ns.wrapping_sub(avg.last_update_ns) < Pelt::UNIT_NS;
+        rq.removed.nr == 0
+            && just_now(&rq.avg)
+            && task.is_none_or(|t| {
+                let entity = &self.entities[t.index()];
+                entity.attached && just_now(&entity.avg)
+            })
     }
 
     /// `update_cfs_rq_load_avg`: takes off what left, then ages the queue.
