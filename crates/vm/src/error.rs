@@ -50,6 +50,17 @@ pub enum VmError {
         /// Releases that are there.
         found: String,
     },
+    /// No QEMU that is new enough.
+    #[error(
+        "QEMU for {arch}: found none of version 9.2 or newer, expected one on the PATH or: schedscape vm fetch --arch {arch}"
+    )]
+    NoQemu {
+        /// Architecture of the guest, in Debian's name.
+        arch: &'static str,
+    },
+    /// A guest that failed.
+    #[error(transparent)]
+    Guest(#[from] GuestError),
     /// A package that a suite does not have.
     #[error("package {package}: not in {suite} for {arch}")]
     NoPackage {
@@ -60,6 +71,61 @@ pub enum VmError {
         /// Architecture, in Debian's name.
         arch: &'static str,
     },
+}
+
+/// How a guest failed, with the last lines of its console.
+#[derive(Debug, thiserror::Error)]
+#[error("guest: {what}\n{}", last_lines(console))]
+pub struct GuestError {
+    /// What happened.
+    pub what: GuestFault,
+    /// The last lines of its console.
+    pub console: Vec<String>,
+}
+
+/// What can happen to a guest.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GuestFault {
+    /// It said nothing for too long.
+    #[error("silent for {silent_s} s, expected a line at least that often")]
+    Silent {
+        /// For how long.
+        silent_s: u64,
+    },
+    /// It took too long in all.
+    #[error("not done after {limit_s} s")]
+    Slow {
+        /// The limit.
+        limit_s: u64,
+    },
+    /// Its kernel panicked.
+    #[error("kernel panic: {0}")]
+    Panic(String),
+    /// It ran out of memory.
+    #[error("out of memory: {0}")]
+    OutOfMemory(String),
+    /// QEMU ended before the guest was done.
+    #[error("QEMU ended early ({status}): {said}")]
+    Ended {
+        /// How.
+        status: String,
+        /// The last of what QEMU said.
+        said: String,
+    },
+    /// A file did not arrive as it was sent.
+    #[error(transparent)]
+    Torn(#[from] crate::frames::Torn),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The lines as a quotation.
+fn last_lines(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return "  (nothing on its console)".to_owned();
+    }
+    lines.iter().map(|line| format!("  | {line}")).collect::<Vec<_>>().join("\n")
 }
 
 impl VmError {

@@ -173,7 +173,7 @@ mod tests {
         let init = text.find("init\0").unwrap_or(0) - 110;
         assert_eq!(&text[init + 14..init + 22], "000081ed", "a file, 0755");
         assert_eq!(&text[init + 54..init + 62], "00000002");
-        assert!(text[init + 110..].starts_with("init\0\0ab\0\0070701"));
+        assert!(text[init + 110..].starts_with(concat!("init\0\0ab\0", "\0", "070701")));
         assert!(text.ends_with("TRAILER!!!\0\0\0\0"));
         assert_eq!(archive.len() % ALIGNMENT, 0);
     }

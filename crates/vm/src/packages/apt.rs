@@ -1,5 +1,6 @@
 //! apt with a root of its own: one suite, one architecture, nothing installed.
 
+use crate::host::run;
 use crate::{Arch, VmError};
 use kernel::Version;
 use std::path::{Path, PathBuf};
@@ -159,26 +160,6 @@ fn kernel_dependency(line: &str) -> Option<String> {
 fn file_name(line: &str) -> Option<&str> {
     let (_, rest) = line.strip_prefix('\'')?.split_once("' ")?;
     rest.split(' ').next()
-}
-
-/// Runs a program of the host to its end and returns what it printed.
-pub(super) fn run(command: &mut Command) -> Result<String, VmError> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|source| VmError::Program {
-        program: program.clone(),
-        source,
-        install: "apt install apt dpkg".to_owned(),
-    })?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let errors: Vec<&str> = said.lines().filter(|l| l.starts_with("E:")).collect();
-        let message = match errors.is_empty() {
-            true => said.trim().lines().last().unwrap_or("nothing said").to_owned(),
-            false => errors.join("; "),
-        };
-        return Err(VmError::Failed { program, status: output.status.to_string(), message });
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Unpacking of packages into a directory that appears when it is whole.
 
 use crate::VmError;
+use crate::host::missing;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -26,11 +27,7 @@ fn one(package: &Path, to: &Path, wanted: &dyn Fn(&Path) -> bool) -> Result<(), 
         .arg(package)
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|source| VmError::Program {
-            program: program.to_owned(),
-            source,
-            install: "apt install dpkg".to_owned(),
-        })?;
+        .map_err(|source| missing(program, source))?;
     let unpacked = child.stdout.take().map_or(Ok(()), |pipe| files(pipe, to, wanted));
     let status = child.wait().map_err(VmError::io(package))?;
     unpacked.map_err(VmError::io(package))?;

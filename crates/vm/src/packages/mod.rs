@@ -149,6 +149,27 @@ impl Cache {
         })
     }
 
+    /// The fetched QEMU for guests of `arch`, where there is one; of several suites the last by name.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn fetched_qemu(&self, arch: Arch) -> Result<Option<PathBuf>, VmError> {
+        let dir = self.dir.join("qemu");
+        if !dir.exists() {
+            return Ok(None);
+        }
+        let mut found: Vec<PathBuf> = Vec::new();
+        for entry in std::fs::read_dir(&dir).map_err(VmError::io(&dir))? {
+            let path = entry.map_err(VmError::io(&dir))?.path();
+            let name = path.file_name().and_then(|n| n.to_str());
+            if name.is_some_and(|n| n.ends_with(&format!("-{arch}"))) {
+                found.push(path);
+            }
+        }
+        found.sort();
+        Ok(found.pop())
+    }
+
     fn kernels(&self) -> PathBuf {
         self.dir.join("kernels")
     }
