@@ -5,6 +5,7 @@
 
 pub mod arch;
 pub mod boot;
+pub mod capture;
 mod error;
 pub mod frames;
 pub mod guest;

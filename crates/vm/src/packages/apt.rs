@@ -9,6 +9,9 @@ use std::process::Command;
 /// Seconds after which lists are brought up to date again.
 const LISTS_AGE_S: u64 = 24 * 60 * 60;
 
+/// The keys of Debian's archive (package debian-archive-keyring).
+const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
 /// One suite for one architecture.
 #[derive(Debug)]
 pub struct Apt {
@@ -55,7 +58,7 @@ impl Apt {
             std::fs::write(&path, text).map_err(VmError::io(&path))
         };
         write("status", String::new())?;
-        write("sources.list", format!("deb {archive} {} main\n", self.suite))?;
+        write("sources.list", format!("deb [signed-by={KEYS}] {archive} {} main\n", self.suite))?;
         write("apt.conf", self.configuration())
     }
 
