@@ -77,11 +77,12 @@ capture() {
     note "captured $1"
 }
 
-# switch 0|1 CPU...: takes CPUs offline or brings them back.
+# switch 0|1 CPU...: takes CPUs offline or brings them back. Domains are rebuilt for each: the log of the last counts.
 switch() {
     value=$1
     shift
     for cpu in "$@"; do
+        dmesg -c > /dev/null
         echo "$value" > "/sys/devices/system/cpu/cpu$cpu/online" || note "cpu$cpu cannot be switched"
     done
 }
