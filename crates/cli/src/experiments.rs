@@ -6,12 +6,16 @@ use crate::domains::study_form;
 use crate::json;
 use crate::mmtests;
 use crate::output::{heading, print, print_json};
+use experiment::journal::Identity;
 use experiment::study::Study;
 use experiment::validate::{Cell, Validation};
-use experiment::{ExperimentFile, Plan, Results, SimEngine, store, study};
+use experiment::{
+    Engine, ExperimentFile, Journal, Plan, Progress, Results, SimEngine, store, study,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use report::{constants, counters, machine_tree, results, validation};
 use stats::{Confidence, Resampling};
+use std::path::Path;
 
 /// Resamples behind every bootstrap interval.
 const RESAMPLES: u32 = 10_000;
@@ -20,14 +24,33 @@ pub fn resampling() -> Result<Resampling, Failure> {
     Ok(Resampling::new(RESAMPLES, 1, Confidence::P95)?)
 }
 
-/// Runs a plan with progress on a terminal's stderr.
-fn simulate(plan: &Plan, threads: usize) -> Result<Results, Failure> {
-    let bar = ProgressBar::new(plan.runs() as u64);
+/// Runs a plan, or what `journal` lacks of it, with progress on a terminal's stderr.
+fn simulate(plan: &Plan, threads: usize, journal: Option<&Journal>) -> Result<Results, Failure> {
+    // Hidden where stderr is no terminal.
+    let bar = ProgressBar::new(0);
     bar.set_style(ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} runs, {eta} left")?);
-    bar.set_message(plan.file.name.clone());
-    let results = plan.run(&SimEngine, threads, &|done| bar.set_position(done as u64));
+    let results = plan.run_from(&SimEngine, threads, journal, &|progress| {
+        bar.set_length(progress.runs_in_all as u64);
+        bar.set_message(message(&plan.file.name, progress));
+        bar.set_position(progress.runs as u64);
+    });
     bar.finish_and_clear();
     Ok(results?)
+}
+
+fn message(name: &str, progress: Progress) -> String {
+    let resumed = match progress.resumed {
+        0 => String::new(),
+        runs => format!(", {runs} runs resumed"),
+    };
+    format!("{name}: {} of {} cells{resumed}", progress.cells, progress.cells_in_all)
+}
+
+/// The journal of the runs that are to be stored in `dir`.
+fn journal(plan: &Plan, dir: &Path) -> Result<Journal, Failure> {
+    store::check_new(dir)?;
+    let program = std::fs::read(std::env::current_exe()?)?;
+    Ok(Journal::open(dir, &Identity::of(plan, SimEngine.name(), &program)?)?)
 }
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -37,13 +60,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         file.seed = seed;
     }
     let plan = Plan::new(file, &args.experiment.display().to_string())?;
-    if let Some(dir) = &args.out {
-        store::check_new(dir)?;
-    }
+    let journal = args.out.as_deref().map(|dir| journal(&plan, dir)).transpose()?;
     let before = if args.json { String::new() } else { machine_and_domains(&plan)? };
-    let results = simulate(&plan, args.threads)?;
-    if let Some(dir) = &args.out {
+    let results = simulate(&plan, args.threads, journal.as_ref())?;
+    if let Some((dir, journal)) = args.out.as_deref().zip(journal) {
         store::write(&results, dir)?;
+        journal.remove()?;
     }
     if args.json {
         return print_json(&json::run(&plan, &results, &cells_of(&results)?, &resampling()?)?);
@@ -79,7 +101,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
         let study = study::load(name)?;
         let (source, path) = study::experiment(name)?;
         let plan = Plan::new(ExperimentFile::parse(source, &path)?, &path)?;
-        let results = simulate(&plan, args.threads)?;
+        let results = simulate(&plan, args.threads, None)?;
         let validation = predicted(&study, &results)?;
         text.push_str(&heading(&format!("{name}: {}", study.title)));
         text.push_str(&validation::validation(&study, &validation));
