@@ -6,11 +6,12 @@ use crate::domains::study_form;
 use crate::json;
 use crate::mmtests;
 use crate::output::{heading, print, print_json};
+use crate::tables;
 use experiment::journal::Identity;
 use experiment::study::Study;
 use experiment::validate::{Cell, Validation};
 use experiment::{
-    Engine, ExperimentFile, Journal, Plan, Progress, Results, SimEngine, store, study,
+    Engine, ExperimentFile, Journal, Plan, Progress, Results, SimEngine, Tables, store, study,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use report::{constants, counters, machine_tree, results, validation};
@@ -68,7 +69,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         journal.remove()?;
     }
     if args.json {
-        return print_json(&json::run(&plan, &results, &cells_of(&results)?, &resampling()?)?);
+        let (tables, cells) = (Tables::of(&results), cells_of(&results)?);
+        let tables = tables.as_ref().map(tables::study).transpose()?;
+        return print_json(&json::run(&plan, &results, tables, &cells, &resampling()?)?);
     }
     print(&(before + &tables(&results, args.counters)?))
 }
@@ -85,7 +88,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     };
     let results = store::read(dir)?;
     if args.json {
-        return print_json(&json::results(&results, &cells_of(&results)?, &resampling()?));
+        let (tables, cells) = (Tables::of(&results), cells_of(&results)?);
+        let tables = tables.as_ref().map(tables::study).transpose()?;
+        return print_json(&json::results(&results, tables, &cells, &resampling()?));
     }
     print(&tables(&results, args.counters)?)
 }
@@ -154,11 +159,23 @@ fn machine_and_domains(plan: &Plan) -> Result<String, Failure> {
 fn tables(results: &Results, with_counters: bool) -> Result<String, Failure> {
     let study = study_of(results)?;
     let mut out = String::new();
+    let rows = Tables::of(results);
+    if let Some(rows) = &rows {
+        out.push_str(&tables::study(rows)?.text());
+    }
     for workload in &results.workloads {
-        out.push_str(&heading(&workload.title));
         let entry = results.experiment.workloads.iter().find(|w| w.name == workload.name);
-        out.push_str(&results::workload(workload, entry, study.as_ref(), &resampling()?));
-        out.push('\n');
+        // In tables of rows a workload has only what these do not show.
+        let own = rows.is_none() || entry.is_some_and(|e| e.histogram.is_some());
+        if own || with_counters || !workload.ignored.is_empty() {
+            out.push_str(&heading(&workload.title));
+        }
+        if own {
+            out.push_str(&results::workload(workload, entry, study.as_ref(), &resampling()?));
+            out.push('\n');
+        } else {
+            out.push_str(&results::ignored(workload));
+        }
         if with_counters {
             out.push_str(&counters::counters(workload));
             out.push('\n');

@@ -11,6 +11,7 @@ pub mod results;
 mod run;
 pub mod store;
 pub mod study;
+pub mod tables;
 pub mod validate;
 
 pub use engine::{Engine, Sample, SimEngine};
@@ -20,3 +21,4 @@ pub use journal::Journal;
 pub use plan::Plan;
 pub use results::Results;
 pub use run::Progress;
+pub use tables::Tables;
