@@ -1,11 +1,17 @@
 //! The bootstrap interval of the percent change between two samples' means (arithmetic or harmonic): bias-corrected and accelerated
 //! (BCa; Efron and Tibshirani, "An Introduction to the Bootstrap", chapter 14; for two samples Davison and
-//! Hinkley, "Bootstrap Methods and their Application", section 5.3).
+//! Hinkley, "Bootstrap Methods and their Application", section 5.3), and expanded for few runs (T. Hesterberg, "What
+//! Teachers Should Know about the Bootstrap", The American Statistician 69(4), 2015, section 4.3).
+//!
+//! Resampled spreads are `sqrt(1 - 1/n)` of the true one, and quantiles of the normal distribution lie nearer to the centre
+//! than Student's: at 10 runs a plain interval at 95 % covers less than 91 % of the time. The expanded one takes its ends where
+//! Student's t and the lost spread say.
 
 use crate::better::Better;
 use crate::confidence::Confidence;
 use crate::error::StatsError;
 use crate::mean::Mean;
+use crate::student::{t_quantile, two_sided};
 use crate::summary::Summary;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -82,7 +88,7 @@ impl Interval {
     }
 }
 
-/// BCa interval of the percent change of arithmetic means from `base` to `variant`, positive where the variant is
+/// Expanded BCa interval of the percent change of arithmetic means from `base` to `variant`, positive where the variant is
 /// better (see [`Better::percent`]). Runs are resampled independently in both samples.
 ///
 /// `None` where a sample has fewer than two values, a value is negative or not finite, fewer than two
@@ -136,6 +142,44 @@ pub(crate) struct PercentBootstrap {
     /// BCa's a.
     acceleration: f64,
     normal: Normal,
+    expansion: Expansion,
+}
+
+/// How much wider than plain ones intervals of so few runs are.
+#[derive(Debug, Clone, Copy)]
+struct Expansion {
+    /// The true spread by the resampled one.
+    spread: f64,
+    /// Degrees of freedom (Welch and Satterthwaite).
+    freedom: f64,
+}
+
+impl Expansion {
+    /// Of a ratio of two means.
+    fn of(base: &Summary, variant: &Summary) -> Option<Expansion> {
+        let part = |s: &Summary| {
+            let n = s.n as f64;
+            Some(((s.stddev? / s.mean).powi(2) / n, n - 1.0))
+        };
+        let parts = [part(base)?, part(variant)?];
+        let sum =
+            |f: &dyn Fn(f64, f64) -> f64| parts.iter().map(|&(v, free)| f(v, free)).sum::<f64>();
+        let variance = sum(&|v, _| v);
+        let resampled = sum(&|v, free| v * free / (free + 1.0));
+        let freedom = variance.powi(2) / sum(&|v, free| v.powi(2) / free);
+        let spread = (variance / resampled).sqrt();
+        (spread.is_finite() && freedom.is_finite()).then_some(Expansion { spread, freedom })
+    }
+
+    /// The normal quantile in whose place a plain interval's end of probability `tail` comes.
+    fn quantile(&self, tail: f64) -> Option<f64> {
+        Some(self.spread * t_quantile(tail, self.freedom)?)
+    }
+
+    /// The probability of both tails beyond such a quantile.
+    fn two_sided(&self, quantile: f64) -> Option<f64> {
+        two_sided(quantile.abs() / self.spread, self.freedom)
+    }
 }
 
 impl PercentBootstrap {
@@ -161,6 +205,7 @@ impl PercentBootstrap {
         }
         let estimate = change.percent(b.mean, v.mean);
         let normal = Normal::standard();
+        let none = Expansion { spread: 1.0, freedom: f64::INFINITY };
         if b.min == b.max && v.min == v.max {
             let sorted = vec![estimate];
             return Some(PercentBootstrap {
@@ -169,18 +214,26 @@ impl PercentBootstrap {
                 bias: 0.0,
                 acceleration: 0.0,
                 normal,
+                expansion: none,
             });
         }
+        let expansion = Expansion::of(&b, &v)?;
         let sorted = resampled(base, variant, change, resampling);
         let bias = normal.inverse_cdf(share_below(&sorted, estimate));
         let acceleration = acceleration(base, variant, change);
-        Some(PercentBootstrap { estimate, sorted, bias, acceleration, normal })
+        Some(PercentBootstrap { estimate, sorted, bias, acceleration, normal, expansion })
     }
 
-    /// The interval at `confidence`; `None` where an end is not finite.
+    /// The expanded interval at `confidence`; `None` where an end is not finite.
     pub(crate) fn interval(&self, confidence: Confidence) -> Option<Interval> {
-        let end = |tail: f64| quantile(&self.sorted, self.adjusted(tail));
-        let (low, high) = (end(confidence.tail()), end(1.0 - confidence.tail()));
+        let z = self.expansion.quantile(1.0 - confidence.tail())?;
+        self.between(z, confidence)
+    }
+
+    /// The interval whose ends are the normal quantiles `-z` and `z`, adjusted.
+    fn between(&self, z: f64, confidence: Confidence) -> Option<Interval> {
+        let end = |z: f64| quantile(&self.sorted, self.adjusted(z));
+        let (low, high) = (end(-z), end(z));
         let finite = self.estimate.is_finite() && low.is_finite() && high.is_finite();
         finite.then_some(Interval { estimate: self.estimate, low, high, confidence })
     }
@@ -194,13 +247,13 @@ impl PercentBootstrap {
         let place = self.normal.inverse_cdf(share_below(&self.sorted, 0.0)) - self.bias;
         let scale = 1.0 + self.acceleration * place;
         // Beyond the pole no interval reaches 0.
-        let tail = if scale > 0.0 { self.normal.cdf(place / scale - self.bias) } else { 0.0 };
-        2.0 * tail.min(1.0 - tail)
+        let quantile = if scale > 0.0 { place / scale - self.bias } else { f64::INFINITY };
+        self.expansion.two_sided(quantile).unwrap_or(0.0)
     }
 
-    /// The place in the bootstrap distribution where the end of probability `tail` lies.
-    fn adjusted(&self, tail: f64) -> f64 {
-        let z = self.bias + self.normal.inverse_cdf(tail);
+    /// The place in the bootstrap distribution where the end of the normal quantile `z` lies.
+    fn adjusted(&self, z: f64) -> f64 {
+        let z = self.bias + z;
         let scale = 1.0 - self.acceleration * z;
         if scale > 0.0 {
             self.normal.cdf(self.bias + z / scale)
