@@ -63,7 +63,13 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let plan = Plan::new(file, &args.experiment.display().to_string())?;
     let journal = args.out.as_deref().map(|dir| journal(&plan, dir)).transpose()?;
     let before = if args.json { String::new() } else { machine_and_domains(&plan)? };
-    let results = simulate(&plan, args.threads, journal.as_ref())?;
+    let results = match (simulate(&plan, args.threads, journal.as_ref()), &journal) {
+        (Err(failure), Some(_)) => {
+            journal.map(Journal::remove_if_empty).transpose()?;
+            return Err(failure);
+        }
+        (results, _) => results?,
+    };
     if let Some((dir, journal)) = args.out.as_deref().zip(journal) {
         store::write(&results, dir)?;
         journal.remove()?;

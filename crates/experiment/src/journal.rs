@@ -97,6 +97,8 @@ struct Line {
 pub struct Journal {
     path: PathBuf,
     file: Mutex<File>,
+    /// Bytes that were there when it was opened.
+    opened_bytes: u64,
     kept: BTreeMap<Key, Sample>,
 }
 
@@ -143,7 +145,7 @@ impl Journal {
         }
         file.set_len(whole as u64).map_err(failed)?;
         file.seek(SeekFrom::End(0)).map_err(failed)?;
-        Ok(Journal { path, file: Mutex::new(file), kept })
+        Ok(Journal { path, file: Mutex::new(file), opened_bytes: whole as u64, kept })
     }
 
     /// Runs that were there when it was opened.
@@ -181,6 +183,12 @@ impl Journal {
         // Another thread's panic leaves at worst a cut line.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(line.as_bytes()).map_err(|reason| io(&self.path, reason))
+    }
+
+    /// Removes the file if it holds no run, as after an experiment that was refused.
+    pub fn remove_if_empty(self) -> Result<(), ExperimentError> {
+        let bytes = std::fs::metadata(&self.path).map_err(|reason| io(&self.path, reason))?.len();
+        if self.is_empty() && bytes == self.opened_bytes { self.remove() } else { Ok(()) }
     }
 
     /// Removes the file, when a store has its runs.
