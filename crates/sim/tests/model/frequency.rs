@@ -221,7 +221,10 @@ fn a_lower_clamp_speeds_up_a_task_that_sleeps() {
         result.counters.run_ns_by_busy.iter().sum::<u64>() as f64 / result.end_ns as f64
     };
     near(busy_share(None), 0.5, 0.05);
-    near(busy_share(Some(1024)), 2.206 / 7.206, 0.05);
+    // Without the task its queue has no lower clamp: the clock falls while it sleeps, and it runs about 1 ms at P2 until the
+    // firmware has boosted, then 6 Mcycles at 3.4 GHz.
+    let run_ms = 1.0 + (7.5 - 1.5) / 3.4;
+    near(busy_share(Some(1024)), run_ms / (run_ms + 5.0), 0.05);
 }
 
 #[test]
