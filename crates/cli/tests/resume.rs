@@ -43,7 +43,9 @@ fn bytes(dir: &Path) -> [Vec<u8>; 2] {
 fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("x.toml");
-    let text = BIG_CORE.replace("seconds = 10", "seconds = 0.5");
+    let text = BIG_CORE
+        .replace("seconds = 10", "seconds = 0.1")
+        .replace("loops_run = 25000", "loops_run = 1000");
     std::fs::write(&file, text).expect("a file");
     let file = file.display().to_string();
     let place = |name: &str| dir.path().join(name);
