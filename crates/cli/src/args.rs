@@ -66,14 +66,18 @@ pub enum MachineCommand {
 Examples:
   schedscape run experiments/power9-big-core.toml
   schedscape run experiments/power9-big-core.toml --json > results.json
-  schedscape run experiments/power9-big-core.toml --out out/big-core --threads 1")]
+  schedscape run experiments/power9-big-core.toml --out out/big-core --threads 1
+
+Interrupted runs go on where they stopped when the same command is given again:
+  schedscape run experiments/epyc-7742-frequency-invariance.toml --out out/epyc")]
 pub struct RunArgs {
     /// The experiment file (TOML)
     pub experiment: PathBuf,
     /// What runs the workloads
     #[arg(long, value_enum, default_value_t = EngineName::Sim)]
     pub engine: EngineName,
-    /// Store all runs in this new directory (Parquet and a manifest)
+    /// Store all runs in this new directory (Parquet and a manifest). Until it is whole, finished runs are kept in
+    /// DIR.partial; the same command goes on from there after an interruption
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Seed instead of the file's

@@ -9,6 +9,7 @@ mod machines;
 mod mmtests;
 mod output;
 mod recorded;
+mod tables;
 
 use args::{Args, Command, MachineCommand};
 use clap::{CommandFactory, Parser};

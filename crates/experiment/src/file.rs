@@ -5,7 +5,7 @@ mod entry;
 mod frequency;
 mod hotplug;
 
-pub use entry::WorkloadEntry;
+pub use entry::{RowEntry, WorkloadEntry};
 pub use frequency::FrequencyEntry;
 pub use hotplug::HotplugEntry;
 

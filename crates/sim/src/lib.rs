@@ -20,6 +20,7 @@ pub mod rng;
 mod scenario;
 pub mod topology;
 pub mod trace;
+mod uclamp;
 mod warmth;
 pub mod world;
 

@@ -135,7 +135,7 @@ impl Scenario {
         Ok(Scenario {
             topo,
             hw,
-            idle_states: machine.idle_states.clone(),
+            idle_states: idle_states(machine),
             kernel: kernel.clone(),
             workload,
             memory,
@@ -296,4 +296,14 @@ fn read(
             recorded[histogram.index()].percentile_us(percent).ok_or_else(none)
         }
     }
+}
+
+/// Idle states with the time that it takes to leave them: firmware may tell the kernel more of the deepest than it needs.
+fn idle_states(machine: &Machine) -> Vec<IdleState> {
+    let mut states = machine.idle_states.clone();
+    let exit_us = machine.constants.value("deepest_idle_exit_us");
+    if let (Some(deepest), Ok(us)) = (states.last_mut(), exit_us) {
+        deepest.exit_latency_ns = (us * 1e3) as u64;
+    }
+    states
 }

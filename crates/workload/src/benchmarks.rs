@@ -75,6 +75,16 @@ macro_rules! built {
     };
 }
 
+macro_rules! file_of {
+    (costs $params:ident) => {{
+        let _ = $params;
+        None
+    }};
+    (file $params:ident) => {
+        Some($params.file.as_str())
+    };
+}
+
 macro_rules! benchmarks {
     ($($module:ident $variant:ident $from:ident),+ $(,)?) => {
         /// A benchmark with its parameters.
@@ -98,6 +108,13 @@ macro_rules! benchmarks {
             pub fn build(&self, target: &Target<'_>) -> Result<Built, BuildError> {
                 match self {
                     $(Benchmark::$variant(params) => built!($from $module params target),)+
+                }
+            }
+
+            /// The file that the parameters name, where the benchmark has one.
+            pub fn file(&self) -> Option<&str> {
+                match self {
+                    $(Benchmark::$variant(params) => file_of!($from params),)+
                 }
             }
         }

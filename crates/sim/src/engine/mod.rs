@@ -27,6 +27,7 @@ use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
 use crate::trace::Trace;
+use crate::uclamp::Uclamp;
 use crate::world::{CpuState, Note, Phase, Request, TaskId, World};
 use bandwidth::NodeLoad;
 use clients::Users;
@@ -126,6 +127,10 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 Some(_) => vec![PeltClock::new(); nr_cpus],
                 None => Vec::new(),
             },
+            uclamp: scenario
+                .governed
+                .as_ref()
+                .and_then(|_| Uclamp::new(scenario.kernel.version, workload, nr_cpus)),
             balance_draws: Stream::new(seed, Purpose::Balance),
             counters: Default::default(),
         };
