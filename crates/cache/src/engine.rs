@@ -215,12 +215,7 @@ impl Engine {
     }
 
     /// Brings the line of an entry. Lines moved; `None` at the end.
-    fn restore_line(
-        &mut self,
-        at: usize,
-        caches: &mut Hierarchy,
-        table: &LogTable,
-    ) -> Option<f64> {
+    fn restore_line(&mut self, at: usize, caches: &mut Hierarchy, table: &LogTable) -> Option<f64> {
         let Entry { line, l3 } = table.entry(at)?;
         let found = if l3 {
             caches.prefetch_l3(line).map(|writebacks| (Level::Memory, writebacks))

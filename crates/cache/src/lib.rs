@@ -65,7 +65,9 @@ pub enum CacheError {
         expected: u64,
     },
     /// An address where no table lies.
-    #[error("log table: address: found {found:#x}, expected one of the {number} tables from {first:#x} on")]
+    #[error(
+        "log table: address: found {found:#x}, expected one of the {number} tables from {first:#x} on"
+    )]
     NoTable {
         /// The address.
         found: u64,

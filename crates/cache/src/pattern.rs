@@ -76,8 +76,7 @@ impl Chase {
         }
         loop {
             // Full period: the increment is odd and the multiplier is 1 modulo 4.
-            self.state =
-                self.state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223) & self.mask;
+            self.state = self.state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223) & self.mask;
             let mixed = self.mixed();
             if mixed < self.lines {
                 return self.first + mixed;

@@ -1,4 +1,7 @@
 //! One set-associative cache with least-recently-used replacement: tags in a flat array, each set's most recent first.
+//!
+//! Every set has places for [`MAX_WAYS`] lines; those beyond its ways stay empty. Searching and moving all places at once
+//! is faster than stopping early.
 
 use crate::CacheError;
 
@@ -7,6 +10,9 @@ pub type Line = u32;
 
 /// The highest line number: an entry keeps two bits beside it, and the number behind stands for an empty place.
 pub const MAX_LINE: Line = (u32::MAX >> 2) - 1;
+
+/// The most lines of a set: places of a set are looked at all at once.
+const MAX_WAYS: usize = 8;
 
 /// Nothing is here.
 const EMPTY: u32 = u32::MAX;
@@ -37,8 +43,8 @@ impl Geometry {
         let refuse = |field, found, expected| {
             Err(CacheError::Geometry { cache: self.name, field, found, expected })
         };
-        if !(1..=64).contains(&self.ways) {
-            return refuse("ways", u64::from(self.ways), "1 to 64");
+        if !(1..=MAX_WAYS as u32).contains(&self.ways) {
+            return refuse("ways", u64::from(self.ways), "1 to 8");
         }
         if !self.line_bytes.is_power_of_two() {
             return refuse("line_bytes", u64::from(self.line_bytes), "a power of two");
@@ -80,12 +86,35 @@ pub struct Hit {
     pub prefetched: bool,
 }
 
+/// A set, its most recent line first.
+type Set = [u32; MAX_WAYS];
+
 /// A cache.
 #[derive(Debug, Clone)]
 pub struct Cache {
-    entries: Box<[u32]>,
+    sets: Box<[Set]>,
     ways: usize,
     mask: u32,
+}
+
+/// The place of `line`, [`MAX_WAYS`] or more where there is none.
+#[inline]
+fn place(set: &Set, line: Line) -> usize {
+    let mut found = 0u32;
+    for (at, entry) in set.iter().enumerate() {
+        found |= u32::from(entry >> FLAGS == line) << at;
+    }
+    found.trailing_zeros() as usize
+}
+
+/// Moves the lines before place `at` back by one and puts `entry` first.
+#[inline]
+fn to_front(set: &mut Set, at: usize, entry: u32) {
+    let old = *set;
+    for (to, before) in (1..MAX_WAYS).zip(old) {
+        set[to] = if to <= at { before } else { old[to] };
+    }
+    set[0] = entry;
 }
 
 impl Cache {
@@ -98,49 +127,46 @@ impl Cache {
         if !sampled.is_power_of_two() || sampled > sets {
             return Err(CacheError::Sampling { found: sampled, most: sets });
         }
-        let (sets, ways) = (sets / sampled, geometry.ways as usize);
+        let sets = sets / sampled;
         Ok(Cache {
-            entries: vec![EMPTY; sets as usize * ways].into_boxed_slice(),
-            ways,
+            sets: vec![[EMPTY; MAX_WAYS]; sets as usize].into_boxed_slice(),
+            ways: geometry.ways as usize,
             mask: sets - 1,
         })
     }
 
     /// Number of sets.
     pub fn sets(&self) -> usize {
-        self.mask as usize + 1
+        self.sets.len()
     }
 
     /// Lines that it has room for.
     pub fn capacity(&self) -> usize {
-        self.entries.len()
+        self.sets.len() * self.ways
     }
 
     #[inline]
-    fn set(&mut self, line: Line) -> &mut [u32] {
-        let at = (line & self.mask) as usize * self.ways;
-        &mut self.entries[at..at + self.ways]
+    fn set(&mut self, line: Line) -> &mut Set {
+        &mut self.sets[(line & self.mask) as usize]
     }
 
     /// Looks for `line`; found, it becomes its set's most recent one, and dirty where `write`.
     #[inline]
     pub fn touch(&mut self, line: Line, write: bool) -> Option<Hit> {
         let set = self.set(line);
-        let at = set.iter().position(|&e| e >> FLAGS == line)?;
-        let entry = set[at];
-        set.copy_within(0..at, 1);
-        set[0] = (entry & !PREFETCHED) | u32::from(write);
+        let at = place(set, line);
+        let entry = *set.get(at)?;
+        to_front(set, at, (entry & !PREFETCHED) | u32::from(write));
         Some(Hit { prefetched: entry & PREFETCHED != 0 })
     }
 
     /// Puts `line`, which must not be there, in as its set's most recent one; the set's least recent one goes.
     #[inline]
     pub fn insert(&mut self, line: Line, dirty: bool, prefetched: bool) -> Option<Evicted> {
+        let last = self.ways - 1;
         let set = self.set(line);
-        let last = set.len() - 1;
         let out = set[last];
-        set.copy_within(0..last, 1);
-        set[0] = (line << FLAGS) | u32::from(dirty) | (u32::from(prefetched) << 1);
+        to_front(set, last, (line << FLAGS) | u32::from(dirty) | (u32::from(prefetched) << 1));
         (out != EMPTY).then(|| Evicted::of(out))
     }
 
@@ -148,25 +174,27 @@ impl Cache {
     #[inline]
     pub fn remove(&mut self, line: Line) -> Option<Evicted> {
         let set = self.set(line);
-        let at = set.iter().position(|&e| e >> FLAGS == line)?;
-        let entry = set[at];
-        let last = set.len() - 1;
-        set.copy_within(at + 1.., at);
-        set[last] = EMPTY;
+        let at = place(set, line);
+        let entry = *set.get(at)?;
+        let old = *set;
+        for (to, behind) in old.iter().skip(1).enumerate() {
+            set[to] = if to >= at { *behind } else { old[to] };
+        }
+        set[MAX_WAYS - 1] = EMPTY;
         Some(Evicted::of(entry))
     }
 
     /// Whether `line` is there; changes nothing.
     #[inline]
     pub fn holds(&self, line: Line) -> bool {
-        let at = (line & self.mask) as usize * self.ways;
-        self.entries[at..at + self.ways].iter().any(|&e| e >> FLAGS == line)
+        place(&self.sets[(line & self.mask) as usize], line) < MAX_WAYS
     }
 
     /// The line at place `at` of the directory, which goes set by set, in each from the most recent; `None` where the
     /// place is empty or there is none.
     pub fn at(&self, at: usize) -> Option<Line> {
-        self.entries.get(at).filter(|&&e| e != EMPTY).map(|e| e >> FLAGS)
+        let entry = self.sets.get(at / self.ways)?[at % self.ways];
+        (entry != EMPTY).then_some(entry >> FLAGS)
     }
 
     /// The most recent line of set `set`.
@@ -176,6 +204,6 @@ impl Cache {
 
     /// The lines that are there.
     pub fn lines(&self) -> impl Iterator<Item = Line> {
-        self.entries.iter().filter(|&&e| e != EMPTY).map(|e| e >> FLAGS)
+        self.sets.iter().flatten().filter(|&&e| e != EMPTY).map(|e| e >> FLAGS)
     }
 }

@@ -1,6 +1,7 @@
 //! The table in memory that the engine writes its log to: where it may lie, and what it holds.
 
 use crate::CacheError;
+use crate::sampling::Sampling;
 use crate::set_associative::Line;
 
 /// Bytes of an entry: 32 KiB for the 4096 lines of an L2 of 512 KiB.
@@ -25,11 +26,6 @@ impl SizeClass {
             SizeClass::L2 => 32 << 10,
             SizeClass::L2AndL3 => 128 << 10,
         }
-    }
-
-    /// The most entries.
-    pub fn entries(self) -> usize {
-        (self.bytes() / ENTRY_BYTES) as usize
     }
 }
 
@@ -83,13 +79,13 @@ pub struct Entry {
 #[derive(Debug, Clone)]
 pub struct LogTable {
     entries: Vec<u32>,
-    class: SizeClass,
+    room: usize,
 }
 
 impl LogTable {
-    /// An empty table with room for all entries of `class`.
-    pub fn new(class: SizeClass) -> LogTable {
-        LogTable { entries: Vec::with_capacity(class.entries()), class }
+    /// An empty table with room for so many entries.
+    fn new(room: usize) -> LogTable {
+        LogTable { entries: Vec::with_capacity(room), room }
     }
 
     /// Empties it: a log begins.
@@ -100,7 +96,7 @@ impl LogTable {
     /// Adds an entry; whether there was room.
     #[inline]
     pub fn push(&mut self, entry: Entry) -> bool {
-        let room = self.entries.len() < self.class.entries();
+        let room = self.entries.len() < self.room;
         if room {
             self.entries.push((entry.line << 1) | u32::from(entry.l3));
         }
@@ -133,16 +129,25 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// So many empty tables of `class` from the real address `first` on.
+    /// So many empty tables of `class` from the real address `first` on, each of `bytes` bytes, of whose lines one in so
+    /// many is sampled.
     ///
     /// # Errors
     /// As [`TableAddress::new`].
-    pub fn new(first: u64, class: SizeClass, number: usize) -> Result<Tables, CacheError> {
+    pub fn new(
+        first: u64,
+        class: SizeClass,
+        bytes: u64,
+        sampling: Sampling,
+        number: usize,
+    ) -> Result<Tables, CacheError> {
         let behind = first.saturating_add(number.saturating_sub(1) as u64 * class.bytes());
         for address in [first, behind] {
-            TableAddress::new(address, class.bytes(), class)?;
+            TableAddress::new(address, bytes, class)?;
         }
-        Ok(Tables { first, class, tables: vec![LogTable::new(class); number] })
+        let room = bytes / ENTRY_BYTES / u64::from(sampling.factor());
+        let table = LogTable::new(room as usize);
+        Ok(Tables { first, class, tables: vec![table; number] })
     }
 
     /// Their class.
@@ -217,7 +222,7 @@ mod tests {
 
     #[test]
     fn tables_lie_one_behind_the_other() {
-        let tables = Tables::new(0x10_0000, SizeClass::L2, 3).unwrap();
+        let tables = Tables::new(0x10_0000, SizeClass::L2, 0x8000, Sampling::ALL, 3).unwrap();
         assert_eq!(tables.address(2).map(TableAddress::address), Some(0x11_0000));
         assert_eq!(tables.address(3), None);
         assert_eq!(tables.number(0x10_8000, SizeClass::L2), Ok(1));
@@ -225,17 +230,21 @@ mod tests {
             let error = tables.number(address, SizeClass::L2).unwrap_err().to_string();
             assert_eq!(
                 error,
-                format!("log table: address: found {address:#x}, expected one of the 3 tables from 0x100000 on")
+                format!(
+                    "log table: address: found {address:#x}, expected one of the 3 tables from 0x100000 on"
+                )
             );
         }
         let error = tables.number(0x10_0000, SizeClass::L2AndL3).unwrap_err().to_string();
         assert_eq!(error, "log table: size: found 131072 bytes, expected at most 32768");
-        assert!(Tables::new(0xffff_ffff_8000, SizeClass::L2, 2).is_err());
+        let new = |first, bytes| Tables::new(first, SizeClass::L2, bytes, Sampling::ALL, 2);
+        assert!(matches!(new(0xffff_ffff_8000, 0x8000), Err(CacheError::Address { .. })));
+        assert!(matches!(new(0x10_0000, 0x8001), Err(CacheError::Oversized { .. })));
     }
 
     #[test]
     fn a_full_table_takes_no_more() {
-        let mut table = LogTable::new(SizeClass::L2);
+        let mut table = LogTable::new(4096);
         let all = (0..5000).filter(|&line| table.push(Entry { line, l3: line % 3 == 0 })).count();
         assert_eq!((all, table.len()), (4096, 4096));
         assert_eq!(table.entry(4095), Some(Entry { line: 4095, l3: true }));

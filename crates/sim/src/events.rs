@@ -121,6 +121,14 @@ impl Events {
         self.put(slot, Key::new(time_ns, 0));
     }
 
+    /// When the earliest event is due; [`NEVER`] without one.
+    pub fn next_ns(&mut self) -> u64 {
+        if let Some(slot) = self.popped.take() {
+            self.put(slot, Key::ABSENT);
+        }
+        if self.first == Key::ABSENT { NEVER } else { self.first.time_ns() }
+    }
+
     /// Takes the earliest event: its time and slot.
     pub fn pop(&mut self) -> Option<(u64, u32)> {
         if let Some(slot) = self.popped.take() {

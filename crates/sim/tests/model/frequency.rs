@@ -26,13 +26,13 @@ fn kernel() -> Kernel {
 }
 
 fn governed(governor: Governor) -> Setting {
-    Setting { hotplug: Vec::new(), frequency: Some(Frequency::new(governor)) }
+    Setting { frequency: Some(Frequency::new(governor)), ..Setting::default() }
 }
 
 fn invariant(max: MaxFreq) -> Setting {
     let frequency =
         Frequency { invariance: Invariance::By(max), ..Frequency::new(Governor::Schedutil) };
-    Setting { hotplug: Vec::new(), frequency: Some(frequency) }
+    Setting { frequency: Some(frequency), ..Setting::default() }
 }
 
 /// `tasks` that compute without end, bound to the first CPUs, one each, and a task that stops the run.
