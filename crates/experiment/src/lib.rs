@@ -5,6 +5,7 @@ mod error;
 pub mod file;
 pub mod plan;
 pub mod power;
+pub mod prefetch_sweep;
 pub mod results;
 pub mod store;
 pub mod study;

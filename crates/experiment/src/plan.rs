@@ -2,7 +2,7 @@
 
 use crate::ExperimentError;
 use crate::engine::{Engine, Sample};
-use crate::file::{ExperimentFile, FrequencyEntry, VariantEntry, WorkloadEntry};
+use crate::file::{ExperimentFile, FrequencyEntry, PrefetchEntry, VariantEntry, WorkloadEntry};
 use crate::power;
 use crate::results::{MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use crate::store::folder_of;
@@ -10,6 +10,7 @@ use kernel::Kernel;
 use machine::Machine;
 use rayon::prelude::*;
 use sim::Setting;
+use sim::hypervisor::Prefetch;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use workload::rtapp::{Built, Ignored};
@@ -158,6 +159,8 @@ impl Plan {
                 let setting = Setting {
                     hotplug: variant.hotplug.iter().flat_map(|e| e.steps()).collect(),
                     frequency: variant.frequency.as_ref().map(FrequencyEntry::frequency),
+                    prefetch: (variant.prefetch.as_ref())
+                        .map_or_else(Prefetch::default, PrefetchEntry::prefetch),
                 };
                 let mut metrics: Vec<MetricInfo> =
                     workload.metrics.iter().map(MetricInfo::from).collect();

@@ -105,6 +105,13 @@ impl Scenario {
         workload: Workload,
         setting: &Setting,
     ) -> Result<Scenario, SimError> {
+        if setting.prefetch != Prefetch::default() || workload.guests.is_some() {
+            return Err(SimError::Guests {
+                field: "workload",
+                found: "guests, or a use of the prefetch engine without them".to_string(),
+                expected: "neither, or both on a host (`sim::hypervisor`)".to_string(),
+            });
+        }
         if machine.idle_states.is_empty() {
             return Err(SimError::IdleStates { machine: machine.name.clone() });
         }

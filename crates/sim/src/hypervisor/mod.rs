@@ -24,11 +24,13 @@ mod programs;
 mod readings;
 mod run;
 mod share;
+pub mod sweep;
 
 use self::core::refused;
 use crate::scenario::Setting;
 use crate::{Counters, Scenario, SimError};
-use ::cache::{Rate, Sampling, SizeClass};
+pub use ::cache::Rate;
+use ::cache::{Sampling, SizeClass};
 use costs::Costs;
 use kernel::{Kernel, MechanismId};
 use machine::{CpuSet, Machine};
@@ -122,6 +124,10 @@ impl Hypervisor {
             true => Some(SizeClass::L2),
             false => None,
         };
+        if class.is_none() && setting.prefetch != Prefetch::default() {
+            let expected = "it with the mechanism l2-prefetch-engine";
+            return Err(refuse("prefetch", "it without the engine", expected));
+        }
         let hypervisor = Hypervisor {
             packages: packages(machine, &cores),
             host: Scenario::new(&host, kernel, workload)?,

@@ -1,0 +1,189 @@
+//! When is logging worth it? Two vcores take turns on one core, without the scheduler: a pointer chase over a working set,
+//! and a neighbour that streams through memory of its own. What matters is how much of the working set the neighbour
+//! pushes out, how much of it an L2 can hold, and how long the chase has to use what comes back.
+
+use super::core::{At, Core, Thread, refused};
+use super::costs::Costs;
+use super::host::HostCpu;
+use super::programs::{Chaser, LOAD_OVERLAP, Memory};
+use crate::SimError;
+use crate::rng::{Purpose, Stream};
+use cache::{
+    CacheError, Extent, Kind, LogControl, Logmpp, Mppr, Rate, Sampling, TableAddress,
+    Tables, Walk,
+};
+pub use cache::SizeClass;
+use machine::Machine;
+use workload::kvm;
+
+/// One set in so many is simulated.
+const ONE_SET_IN: u32 = 16;
+/// Turns before anything is measured, and turns measured.
+const WARMUP_TURNS: u32 = 3;
+const TURNS: u32 = 6;
+/// Core cycles of a load beside its wait. Assumed.
+const LOAD_CYCLES: f64 = 2.0;
+/// Core cycles for a line of the neighbour's. Assumed.
+const NEIGHBOUR_CYCLES: f64 = 16.0;
+
+/// One case.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Case {
+    /// The chase's working set, in KiB.
+    pub working_set_kib: f64,
+    /// How long each runs before the other does, in us.
+    pub slice_us: f64,
+    /// What the neighbour streams through, in KiB.
+    pub neighbour_kib: f64,
+    /// What is logged and how fast it is restored; without, the engine rests.
+    pub engine: Option<(SizeClass, Rate)>,
+}
+
+/// What a case gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turned {
+    /// Loads in a slice.
+    pub loads: f64,
+    /// Lines that the engine brought for the chase in a slice, and those of them that the chase used.
+    pub restored: f64,
+    /// Of these, lines that something touched before they went out.
+    pub useful: f64,
+}
+
+/// A core with two vcores.
+struct Turns<'a> {
+    core: Core,
+    tables: Tables,
+    host: HostCpu,
+    costs: &'a Costs,
+    thread: Thread,
+    now_ns: f64,
+}
+
+impl Turns<'_> {
+    /// What comes between two slices: the way out, the switch, the way in.
+    fn switch(&mut self, switch_ns: f64) {
+        let mut at = At {
+            core: &mut self.core,
+            thread: &mut self.thread,
+            tables: &mut self.tables,
+            alone: false,
+        };
+        let ns = self.costs.guest_exit_ns + switch_ns;
+        at.thread.now_ns = self.now_ns;
+        self.host.works(&mut at, ns);
+        self.now_ns += ns;
+        self.core.engine_until(self.now_ns, &mut self.tables);
+        self.core.streams.forget();
+    }
+
+    /// A slice of `slice_ns`, which `work` fills, with table `table` of the one who runs.
+    fn slice(
+        &mut self,
+        slice_ns: f64,
+        operands: Option<(u64, u64)>,
+        work: impl FnOnce(&mut At<'_>, f64) -> f64,
+    ) -> Result<f64, CacheError> {
+        if let Some((_, restore)) = operands {
+            self.core.engine.mppr(restore, &self.tables, self.now_ns)?;
+        }
+        let until_ns = self.now_ns + slice_ns;
+        self.thread.now_ns = self.now_ns + self.costs.guest_entry_ns;
+        let mut at = At {
+            core: &mut self.core,
+            thread: &mut self.thread,
+            tables: &mut self.tables,
+            alone: true,
+        };
+        let done = work(&mut at, until_ns);
+        self.now_ns = until_ns.max(self.thread.now_ns);
+        self.core.engine_until(self.now_ns, &mut self.tables);
+        if let Some((log, _)) = operands {
+            self.core.engine.logmpp(log, &mut self.tables, self.now_ns)?;
+        }
+        Ok(done)
+    }
+}
+
+fn operands(
+    table: Option<TableAddress>,
+    engine: Option<(SizeClass, Rate)>,
+) -> Result<Option<(u64, u64)>, CacheError> {
+    let (Some(table), Some((class, rate))) = (table, engine) else { return Ok(None) };
+    let control = match class {
+        SizeClass::L2 => LogControl::L2,
+        SizeClass::L2AndL3 => LogControl::L2AndL3,
+    };
+    let restore = Mppr { table, extent: Extent::UntilEnd, rate };
+    Ok(Some((Logmpp { table, control }.encode()?, restore.encode())))
+}
+
+/// Runs `case` on a core of `machine`.
+///
+/// # Errors
+/// Constants or caches that the machine lacks.
+pub fn turn(machine: &Machine, case: &Case) -> Result<Turned, SimError> {
+    let costs = Costs::new(machine)?;
+    let missing = |e| SimError::Constant { machine: machine.name.clone(), missing: e };
+    let switch_ns = machine.constants.value("context_switch_ns").map_err(missing)?;
+    take_turns(&costs, switch_ns, case).map_err(refused(&machine.name))
+}
+
+fn take_turns(costs: &Costs, switch_ns: f64, case: &Case) -> Result<Turned, CacheError> {
+    let sampling = Sampling::one_in(ONE_SET_IN)?;
+    let mut draws = Stream::new(1, Purpose::Guests);
+    let mut memory = Memory::new(costs, sampling, &mut draws);
+    let own = memory.region(costs.lines(case.working_set_kib));
+    let chase = kvm::Chase { working_set_kib: case.working_set_kib, load_cycles: LOAD_CYCLES };
+    let mut chaser = Chaser::new(&chase, own, &mut memory);
+    let lines = costs.lines(case.neighbour_kib);
+    let mut neighbour = Walk::new(memory.region(lines), lines, sampling);
+    let line_ns = costs.line_bytes / costs.core_bandwidth;
+    let class = case.engine.map_or(SizeClass::L2, |e| e.0);
+    let mut turns = Turns {
+        core: Core::new(costs, costs.log_ns, sampling)?,
+        tables: Tables::new(super::TABLES, class, costs.table_bytes(class), sampling, 2)?,
+        host: HostCpu::new(0, Thread::new(line_ns), &mut memory),
+        costs,
+        thread: Thread::new(line_ns),
+        now_ns: 0.0,
+    };
+    let first = operands(turns.tables.address(0), case.engine)?;
+    let second = operands(turns.tables.address(1), case.engine)?;
+    let slice_ns = case.slice_us * 1e3;
+    let factor = f64::from(sampling.factor());
+    let brought = |t: &Turns<'_>| {
+        let c = t.core.engine.counters();
+        c.from_memory + c.from_l3
+    };
+    let mut sum = Turned { loads: 0.0, restored: 0.0, useful: 0.0 };
+    for number in 0..WARMUP_TURNS + TURNS {
+        let (before, useful) = (brought(&turns), turns.core.useful);
+        let loads = turns.slice(slice_ns, first, |at, until| chaser.run(at, until))?;
+        if number >= WARMUP_TURNS {
+            sum.loads += loads;
+            sum.restored += (brought(&turns) - before) as f64 * factor;
+            sum.useful += (turns.core.useful - useful) as f64 * factor;
+        }
+        turns.switch(switch_ns);
+        turns.slice(slice_ns, second, |at, until| stream(&mut neighbour, at, until, factor))?;
+        turns.switch(switch_ns);
+    }
+    let mean = |total: f64| total / f64::from(TURNS);
+    Ok(Turned {
+        loads: mean(sum.loads),
+        restored: mean(sum.restored),
+        useful: mean(sum.useful),
+    })
+}
+
+/// The neighbour reads line after line.
+fn stream(walk: &mut Walk, at: &mut At<'_>, until_ns: f64, factor: f64) -> f64 {
+    let mut lines = 0.0;
+    while at.thread.now_ns < until_ns {
+        at.access(walk.next_line(), Kind::Read, LOAD_OVERLAP);
+        at.compute(NEIGHBOUR_CYCLES * factor);
+        lines += factor;
+    }
+    lines
+}
