@@ -4,6 +4,7 @@
 //! is faster than stopping early.
 
 use crate::CacheError;
+use wide::{CmpEq, u32x8};
 
 /// A line's number: its address over the line size.
 pub type Line = u32;
@@ -87,7 +88,7 @@ pub struct Hit {
 }
 
 /// A set, its most recent line first.
-type Set = [u32; MAX_WAYS];
+type Set = u32x8;
 
 /// A cache.
 #[derive(Debug, Clone)]
@@ -100,21 +101,47 @@ pub struct Cache {
 /// The place of `line`, [`MAX_WAYS`] or more where there is none.
 #[inline]
 fn place(set: &Set, line: Line) -> usize {
-    let mut found = 0u32;
-    for (at, entry) in set.iter().enumerate() {
-        found |= u32::from(entry >> FLAGS == line) << at;
-    }
-    found.trailing_zeros() as usize
+    let same = (*set & u32x8::splat(!(DIRTY | PREFETCHED))).simd_eq(u32x8::splat(line << FLAGS));
+    same.to_bitmask().trailing_zeros() as usize
 }
+
+/// By place: the places behind it, which stay as they are when it is moved to the front.
+const BEHIND: [[u32; MAX_WAYS]; MAX_WAYS] = {
+    let mut behind = [[0; MAX_WAYS]; MAX_WAYS];
+    let mut at = 0;
+    while at < MAX_WAYS {
+        let mut to = at + 1;
+        while to < MAX_WAYS {
+            behind[at][to] = u32::MAX;
+            to += 1;
+        }
+        at += 1;
+    }
+    behind
+};
+
+/// By place: the places before it, which stay as they are when it is taken out.
+const BEFORE: [[u32; MAX_WAYS]; MAX_WAYS] = {
+    let mut before = [[0; MAX_WAYS]; MAX_WAYS];
+    let mut at = 0;
+    while at < MAX_WAYS {
+        let mut to = 0;
+        while to < at {
+            before[at][to] = u32::MAX;
+            to += 1;
+        }
+        at += 1;
+    }
+    before
+};
 
 /// Moves the lines before place `at` back by one and puts `entry` first.
 #[inline]
 fn to_front(set: &mut Set, at: usize, entry: u32) {
-    let old = *set;
-    for (to, before) in (1..MAX_WAYS).zip(old) {
-        set[to] = if to <= at { before } else { old[to] };
-    }
-    set[0] = entry;
+    let [a, b, c, d, e, f, g, _] = set.to_array();
+    let moved = u32x8::new([entry, a, b, c, d, e, f, g]);
+    let behind = u32x8::new(BEHIND[at % MAX_WAYS]);
+    *set = behind.bitselect(*set, moved);
 }
 
 impl Cache {
@@ -129,7 +156,7 @@ impl Cache {
         }
         let sets = sets / sampled;
         Ok(Cache {
-            sets: vec![[EMPTY; MAX_WAYS]; sets as usize].into_boxed_slice(),
+            sets: vec![u32x8::splat(EMPTY); sets as usize].into_boxed_slice(),
             ways: geometry.ways as usize,
             mask: sets - 1,
         })
@@ -155,7 +182,7 @@ impl Cache {
     pub fn touch(&mut self, line: Line, write: bool) -> Option<Hit> {
         let set = self.set(line);
         let at = place(set, line);
-        let entry = *set.get(at)?;
+        let entry = *set.as_array().get(at)?;
         to_front(set, at, (entry & !PREFETCHED) | u32::from(write));
         Some(Hit { prefetched: entry & PREFETCHED != 0 })
     }
@@ -165,7 +192,7 @@ impl Cache {
     pub fn insert(&mut self, line: Line, dirty: bool, prefetched: bool) -> Option<Evicted> {
         let last = self.ways - 1;
         let set = self.set(line);
-        let out = set[last];
+        let out = set.as_array()[last];
         to_front(set, last, (line << FLAGS) | u32::from(dirty) | (u32::from(prefetched) << 1));
         (out != EMPTY).then(|| Evicted::of(out))
     }
@@ -175,12 +202,11 @@ impl Cache {
     pub fn remove(&mut self, line: Line) -> Option<Evicted> {
         let set = self.set(line);
         let at = place(set, line);
-        let entry = *set.get(at)?;
-        let old = *set;
-        for (to, behind) in old.iter().skip(1).enumerate() {
-            set[to] = if to >= at { *behind } else { old[to] };
-        }
-        set[MAX_WAYS - 1] = EMPTY;
+        let entry = *set.as_array().get(at)?;
+        let [_, b, c, d, e, f, g, h] = set.to_array();
+        let moved = u32x8::new([b, c, d, e, f, g, h, EMPTY]);
+        let before = u32x8::new(BEFORE[at % MAX_WAYS]);
+        *set = before.bitselect(*set, moved);
         Some(Evicted::of(entry))
     }
 
@@ -193,7 +219,7 @@ impl Cache {
     /// The line at place `at` of the directory, which goes set by set, in each from the most recent; `None` where the
     /// place is empty or there is none.
     pub fn at(&self, at: usize) -> Option<Line> {
-        let entry = self.sets.get(at / self.ways)?[at % self.ways];
+        let entry = self.sets.get(at / self.ways)?.as_array()[at % self.ways];
         (entry != EMPTY).then_some(entry >> FLAGS)
     }
 
@@ -204,6 +230,6 @@ impl Cache {
 
     /// The lines that are there.
     pub fn lines(&self) -> impl Iterator<Item = Line> {
-        self.sets.iter().flatten().filter(|&&e| e != EMPTY).map(|e| e >> FLAGS)
+        self.sets.iter().flat_map(|s| s.to_array()).filter(|&e| e != EMPTY).map(|e| e >> FLAGS)
     }
 }

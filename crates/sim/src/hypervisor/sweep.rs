@@ -8,11 +8,10 @@ use super::host::HostCpu;
 use super::programs::{Chaser, LOAD_OVERLAP, Memory};
 use crate::SimError;
 use crate::rng::{Purpose, Stream};
-use cache::{
-    CacheError, Extent, Kind, LogControl, Logmpp, Mppr, Rate, Sampling, TableAddress,
-    Tables, Walk,
-};
 pub use cache::SizeClass;
+use cache::{
+    CacheError, Extent, Kind, LogControl, Logmpp, Mppr, Rate, Sampling, TableAddress, Tables, Walk,
+};
 use machine::Machine;
 use workload::kvm;
 
@@ -170,11 +169,7 @@ fn take_turns(costs: &Costs, switch_ns: f64, case: &Case) -> Result<Turned, Cach
         turns.switch(switch_ns);
     }
     let mean = |total: f64| total / f64::from(TURNS);
-    Ok(Turned {
-        loads: mean(sum.loads),
-        restored: mean(sum.restored),
-        useful: mean(sum.useful),
-    })
+    Ok(Turned { loads: mean(sum.loads), restored: mean(sum.restored), useful: mean(sum.useful) })
 }
 
 /// The neighbour reads line after line.
