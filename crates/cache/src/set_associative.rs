@@ -4,7 +4,7 @@
 //! is faster than stopping early.
 
 use crate::CacheError;
-use wide::{CmpEq, u32x8};
+use wide::u32x8;
 
 /// A line's number: its address over the line size.
 pub type Line = u32;

@@ -5,7 +5,7 @@ use machine::Machine;
 use rayon::prelude::*;
 use serde::Serialize;
 use sim::hypervisor::Rate;
-use sim::hypervisor::sweep::{Case, SizeClass, Turned, turn};
+use sim::hypervisor::sweep::{Case, Goes, SizeClass, Turned, turn};
 
 /// What is swept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -14,25 +14,38 @@ pub struct Grid {
     pub working_sets_kib: Vec<f64>,
     /// Time slices, in us, ascending.
     pub slices_us: Vec<f64>,
-    /// What the neighbours stream through, in KiB.
-    pub neighbours_kib: Vec<f64>,
+    /// Who is measured beside whom.
+    pub scenes: Vec<Scene>,
     /// Whether the most recent way of the L3 is logged too.
     pub l3: bool,
 }
 
 impl Default for Grid {
-    /// From what the L1 holds to what no cache does, slices from far below to as long as the fair class gives them, and
-    /// neighbours that push out the L2, and the L3 too.
+    /// From what the L1 holds to what no cache does, slices from far below to as long as the fair class gives them, a chase with
+    /// neighbours that push out the L2, and the L3 too; and a stream, which has nothing to gain.
     fn default() -> Grid {
         Grid {
             working_sets_kib: [64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536]
                 .map(f64::from)
                 .to_vec(),
             slices_us: [25, 50, 100, 200, 500, 1000, 2000, 4000].map(f64::from).to_vec(),
-            neighbours_kib: vec![2048.0, 65536.0],
+            scenes: vec![
+                Scene { chase: true, neighbour_kib: 2048.0 },
+                Scene { chase: true, neighbour_kib: 65536.0 },
+                Scene { chase: false, neighbour_kib: 65536.0 },
+            ],
             l3: false,
         }
     }
+}
+
+/// Who is measured beside whom.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Scene {
+    /// Whether a pointer chase is measured, or a stream.
+    pub chase: bool,
+    /// What the neighbour streams through, in KiB.
+    pub neighbour_kib: f64,
 }
 
 /// One point of the sweep.
@@ -42,15 +55,15 @@ pub struct Point {
     pub working_set_kib: f64,
     /// Time slice, in us.
     pub slice_us: f64,
-    /// What the neighbour streams through, in KiB.
-    pub neighbour_kib: f64,
+    /// Who is measured beside whom.
+    pub scene: Scene,
     /// Cycles between restored lines; none for as fast as possible.
     pub rate_cycles: Option<u32>,
-    /// Loads in a slice without the engine.
+    /// Lines loaded in a slice without the engine.
     pub loads_off: f64,
-    /// Loads in a slice with it.
+    /// Lines loaded in a slice with it.
     pub loads_on: f64,
-    /// Change of loads in percent, positive where the engine pays.
+    /// Change of these in percent, positive where the engine pays.
     pub percent: f64,
     /// Lines that the engine brought in a slice.
     pub lines_restored: f64,
@@ -65,7 +78,7 @@ pub struct Sweep {
     pub machine: String,
     /// What was swept.
     pub grid: Grid,
-    /// By neighbour, then rate, then working set, then slice.
+    /// By scene, then rate, then working set, then slice.
     pub points: Vec<Point>,
 }
 
@@ -86,11 +99,12 @@ pub fn sweep(machine: &Machine, grid: Grid, threads: usize) -> Result<Sweep, Exp
     let engines: Vec<Option<(SizeClass, Rate)>> =
         std::iter::once(None).chain(Rate::ALL.map(|rate| Some((class, rate)))).collect();
     let mut cases = Vec::new();
-    for &neighbour_kib in &grid.neighbours_kib {
+    for &Scene { chase, neighbour_kib } in &grid.scenes {
+        let goes = if chase { Goes::Chase } else { Goes::Stream };
         for &engine in &engines {
             for &working_set_kib in &grid.working_sets_kib {
                 for &slice_us in &grid.slices_us {
-                    cases.push(Case { working_set_kib, slice_us, neighbour_kib, engine });
+                    cases.push(Case { goes, working_set_kib, slice_us, neighbour_kib, engine });
                 }
             }
         }
@@ -112,15 +126,15 @@ pub fn sweep(machine: &Machine, grid: Grid, threads: usize) -> Result<Sweep, Exp
             reason: e.to_string(),
         })?;
     let per_engine = grid.working_sets_kib.len() * grid.slices_us.len();
-    let per_neighbour = per_engine * engines.len();
+    let per_scene = per_engine * engines.len();
     let mut points = Vec::with_capacity(cases.len());
     for (at, (case, on)) in cases.iter().zip(&turned).enumerate() {
         let Some((_, rate)) = case.engine else { continue };
-        let off = &turned[at - at % per_neighbour + at % per_engine];
+        let off = &turned[at - at % per_scene + at % per_engine];
         points.push(Point {
             working_set_kib: case.working_set_kib,
             slice_us: case.slice_us,
-            neighbour_kib: case.neighbour_kib,
+            scene: Scene { chase: case.goes == Goes::Chase, neighbour_kib: case.neighbour_kib },
             rate_cycles: rate.cycles(),
             loads_off: off.loads,
             loads_on: on.loads,

@@ -2,7 +2,7 @@
 
 use crate::machine_words::kib;
 use crate::table::table;
-use experiment::prefetch_sweep::{Point, Sweep};
+use experiment::prefetch_sweep::{Point, Scene, Sweep};
 
 /// A gain or a loss of less than so many percent counts as none.
 const SMALL: f64 = 1.0;
@@ -12,20 +12,26 @@ pub(crate) fn rate_words(rate_cycles: Option<u32>) -> String {
     rate_cycles.map_or_else(|| "as fast as possible".to_string(), |c| format!("every {c} cycles"))
 }
 
+/// Who is measured beside whom, in words.
+pub(crate) fn scene_words(scene: &Scene) -> String {
+    let who = if scene.chase { "pointer chase" } else { "stream" };
+    format!("{who} beside a stream through {}", size_words(scene.neighbour_kib))
+}
+
 /// A size in KiB in words.
 pub(crate) fn size_words(size_kib: f64) -> String {
     kib(size_kib as u64)
 }
 
-/// A table for each neighbour at the fastest rate, what changes with the rate, and the best and the worst case.
+/// A table for each scene at the fastest rate, what changes with the rate, and the best and the worst case.
 pub fn prefetch_sweep(sweep: &Sweep) -> String {
     let mut out = String::new();
-    for &neighbour in &sweep.grid.neighbours_kib {
+    for scene in &sweep.grid.scenes {
         out.push_str(&format!(
-            "Change of loads in percent, restored as fast as possible; the neighbour streams through {}\n",
-            size_words(neighbour)
+            "{}: change in percent, restored as fast as possible\n",
+            scene_words(scene)
         ));
-        out.push_str(&by_size_and_slice(sweep, neighbour));
+        out.push_str(&by_size_and_slice(sweep, scene));
         out.push('\n');
     }
     out.push_str(&by_rate(sweep));
@@ -35,14 +41,13 @@ pub fn prefetch_sweep(sweep: &Sweep) -> String {
     out
 }
 
-fn by_size_and_slice(sweep: &Sweep, neighbour: f64) -> String {
+fn by_size_and_slice(sweep: &Sweep, scene: &Scene) -> String {
     let slices: Vec<String> = sweep.grid.slices_us.iter().map(|us| format!("{us} us")).collect();
     let head: Vec<&str> =
         std::iter::once("working set").chain(slices.iter().map(String::as_str)).collect();
     let row = |&set: &f64| -> Vec<String> {
-        let fastest = |p: &&Point| {
-            p.neighbour_kib == neighbour && p.rate_cycles.is_none() && p.working_set_kib == set
-        };
+        let fastest =
+            |p: &&Point| p.scene == *scene && p.rate_cycles.is_none() && p.working_set_kib == set;
         let percents = sweep.points.iter().filter(fastest).map(|p| format!("{:+.1}", p.percent));
         std::iter::once(size_words(set)).chain(percents).collect()
     };
@@ -73,13 +78,12 @@ fn by_rate(sweep: &Sweep) -> String {
 
 fn case(p: &Point) -> String {
     format!(
-        "{:+.1} %: {} chased for {} us, restored {}, a neighbour that streams through {}; \
-         {:.0} lines restored in a slice, {:.0} of them used",
+        "{:+.1} %: {}, {} for {} us, restored {}; {:.0} lines restored in a slice, {:.0} of them used",
         p.percent,
+        scene_words(&p.scene),
         size_words(p.working_set_kib),
         p.slice_us,
         rate_words(p.rate_cycles),
-        size_words(p.neighbour_kib),
         p.lines_restored,
         p.lines_useful
     )

@@ -1,14 +1,14 @@
-//! The sweep of the prefetch engine as a picture: a heat map for each neighbour and rate.
+//! The sweep of the prefetch engine as a picture: a heat map for each scene and rate.
 
 use crate::machine_svg::draw::{number, words};
 use crate::machine_svg::text::{FONTS, wrap};
-use crate::prefetch_sweep::{rate_words, size_words};
-use experiment::prefetch_sweep::{Point, Sweep};
+use crate::prefetch_sweep::{rate_words, scene_words, size_words};
+use experiment::prefetch_sweep::{Point, Scene, Sweep};
 use svg::Document;
 use svg::node::element::{Description, Group, Rectangle, Title};
 
 /// A cell, and what is around and between maps. Lengths in pixels.
-const CELL: (f64, f64) = (40.0, 22.0);
+const CELL: (f64, f64) = (46.0, 22.0);
 const MARGIN: f64 = 16.0;
 /// Room for the names of working sets, and of slices.
 const LEFT: f64 = 76.0;
@@ -45,12 +45,12 @@ pub fn prefetch_sweep_svg(sweep: &Sweep) -> String {
         group = group.add(words(&line, MARGIN, y, FONT, TEXT));
     }
     y += GAP;
-    for &neighbour in &sweep.grid.neighbours_kib {
-        let heading = format!("The neighbour streams through {}", size_words(neighbour));
+    for scene in &sweep.grid.scenes {
+        let heading = scene_words(scene);
         group = group.add(words(&heading, MARGIN, y, FONT + 1.0, TEXT).set("font-weight", "bold"));
         for (at, &rate) in rates.iter().enumerate() {
             let x = MARGIN + at as f64 * (map_width + GAP);
-            group = group.add(picture.map(neighbour, rate, x, y + 8.0));
+            group = group.add(picture.map(scene, rate, x, y + 8.0));
         }
         y += map_height + GAP + 8.0;
     }
@@ -68,8 +68,8 @@ pub fn prefetch_sweep_svg(sweep: &Sweep) -> String {
     format!("{document}\n")
 }
 
-const NOTE: &str = "A pointer chase over a working set (down) and a neighbour take turns on one core; each runs for a time \
-    slice (across). Figures: change of the chase's loads in a slice through the engine, in percent. Blue gains, orange loses.";
+const NOTE: &str = "What is measured goes through a working set (down) in turns with a neighbour on one core; each runs for a \
+    time slice (across). Figures: change of the lines loaded in a slice through the engine, in percent. Blue gains, orange loses.";
 
 /// What the strongest colours stand for, in percent.
 fn scale(sweep: &Sweep) -> f64 {
@@ -108,8 +108,8 @@ impl Picture<'_> {
         )
     }
 
-    /// The map of a neighbour and a rate.
-    fn map(&self, neighbour: f64, rate: Option<u32>, x: f64, y: f64) -> Group {
+    /// The map of a scene and a rate.
+    fn map(&self, scene: &Scene, rate: Option<u32>, x: f64, y: f64) -> Group {
         let title = format!("restored {}", rate_words(rate));
         let mut group = Group::new().add(words(&title, x + LEFT, y + FONT, FONT, TEXT));
         let grid = &self.sweep.grid;
@@ -124,7 +124,7 @@ impl Picture<'_> {
             let node = words(&size_words(*set), x + LEFT - 6.0, y, SMALL_FONT, TEXT);
             group = group.add(node.set("text-anchor", "end"));
         }
-        let own = |p: &&Point| p.neighbour_kib == neighbour && p.rate_cycles == rate;
+        let own = |p: &&Point| p.scene == *scene && p.rate_cycles == rate;
         for point in self.sweep.points.iter().filter(own) {
             let place = |all: &[f64], value: f64| all.iter().position(|&v| v == value);
             let column = place(&grid.slices_us, point.slice_us);
@@ -190,7 +190,7 @@ mod tests {
         Point {
             working_set_kib: set,
             slice_us: slice,
-            neighbour_kib: 2048.0,
+            scene: Scene { chase: true, neighbour_kib: 2048.0 },
             rate_cycles,
             loads_off: 100.0,
             loads_on: 100.0 + percent,
@@ -204,7 +204,7 @@ mod tests {
         let grid = Grid {
             working_sets_kib: vec![64.0, 512.0],
             slices_us: vec![50.0, 2000.0],
-            neighbours_kib: vec![2048.0],
+            scenes: vec![Scene { chase: true, neighbour_kib: 2048.0 }],
             l3: false,
         };
         let mut points = Vec::new();
@@ -236,8 +236,18 @@ mod tests {
         let cells = document.descendants().filter(|n| n.has_tag_name("rect")).count();
         assert_eq!(cells, 8 + STEPS + 1);
         let text = prefetch_sweep(&sweep());
-        assert!(text.contains("best:  +12.0 %: 64 KiB chased for 50 us"), "{text}");
-        assert!(text.contains("worst: -3.2 %: 512 KiB chased for 50 us"), "{text}");
+        assert!(
+            text.contains(
+                "best:  +12.0 %: pointer chase beside a stream through 2 MiB, 64 KiB for 50 us"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "worst: -3.2 %: pointer chase beside a stream through 2 MiB, 512 KiB for 50 us"
+            ),
+            "{text}"
+        );
         assert!(text.lines().any(|l| l.trim() == "512 KiB   -3.2     +0.4"), "{text}");
     }
 

@@ -25,6 +25,8 @@ mod readings;
 mod run;
 mod share;
 pub mod sweep;
+#[cfg(test)]
+mod tests;
 
 use self::core::refused;
 use crate::scenario::Setting;

@@ -1,11 +1,13 @@
 //! When is logging worth it? Two vcores take turns on one core, without the scheduler: a pointer chase over a working set,
-//! and a neighbour that streams through memory of its own. What matters is how much of the working set the neighbour
-//! pushes out, how much of it an L2 can hold, and how long the chase has to use what comes back.
+//! or a stream through it, and a neighbour that streams through memory of its own. What matters is how much of the working
+//! set the neighbour pushes out, how much of it an L2 can hold, how long there is to use what comes back, and what the
+//! restore takes from others' bandwidth.
 
 use super::core::{At, Core, Thread, refused};
 use super::costs::Costs;
 use super::host::HostCpu;
 use super::programs::{Chaser, LOAD_OVERLAP, Memory};
+use super::share::{User, share_out};
 use crate::SimError;
 use crate::rng::{Purpose, Stream};
 pub use cache::SizeClass;
@@ -17,18 +19,33 @@ use workload::kvm;
 
 /// One set in so many is simulated.
 const ONE_SET_IN: u32 = 16;
-/// Turns before anything is measured, and turns measured.
+/// Time before anything is measured, at least so many turns, and turns measured: enough to push out an L3 and to go
+/// through it.
+const WARMUP_NS: f64 = 24e6;
 const WARMUP_TURNS: u32 = 3;
 const TURNS: u32 = 6;
+/// How long bandwidth stays shared out as it is.
+const ROUND_NS: f64 = 2_000.0;
 /// Core cycles of a load beside its wait. Assumed.
 const LOAD_CYCLES: f64 = 2.0;
-/// Core cycles for a line of the neighbour's. Assumed.
-const NEIGHBOUR_CYCLES: f64 = 16.0;
+/// Core cycles for a line of a stream. Assumed.
+const STREAM_CYCLES: f64 = 16.0;
+
+/// What goes through the working set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goes {
+    /// A pointer chase: every load waits for the one before.
+    Chase,
+    /// A stream of loads, which the core's prefetcher follows.
+    Stream,
+}
 
 /// One case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
-    /// The chase's working set, in KiB.
+    /// What is measured.
+    pub goes: Goes,
+    /// Its working set, in KiB.
     pub working_set_kib: f64,
     /// How long each runs before the other does, in us.
     pub slice_us: f64,
@@ -41,9 +58,9 @@ pub struct Case {
 /// What a case gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turned {
-    /// Loads in a slice.
+    /// Lines loaded in a slice.
     pub loads: f64,
-    /// Lines that the engine brought for the chase in a slice, and those of them that the chase used.
+    /// Lines that the engine brought in a slice.
     pub restored: f64,
     /// Of these, lines that something touched before they went out.
     pub useful: f64,
@@ -76,25 +93,45 @@ impl Turns<'_> {
         self.core.streams.forget();
     }
 
+    /// Shares the core's bandwidth out between the one who runs and the engine, by what they moved in `ns`.
+    fn share(&mut self, ns: f64) {
+        let bytes = |lines: &mut f64| std::mem::take(lines) * self.costs.line_bytes / ns;
+        let user = |moved, line_ns| User { core: 0, package: 0, moved, line_ns };
+        let mut users = [
+            user(bytes(&mut self.thread.lines), self.thread.line_ns),
+            user(bytes(&mut self.core.engine_lines), self.core.pace.transfer_ns),
+        ];
+        share_out(&mut users, 1, self.costs);
+        let [thread, engine] = users;
+        (self.thread.line_ns, self.core.pace.transfer_ns) = (thread.line_ns, engine.line_ns);
+    }
+
     /// A slice of `slice_ns`, which `work` fills, with table `table` of the one who runs.
     fn slice(
         &mut self,
         slice_ns: f64,
         operands: Option<(u64, u64)>,
-        work: impl FnOnce(&mut At<'_>, f64) -> f64,
+        mut work: impl FnMut(&mut At<'_>, f64) -> f64,
     ) -> Result<f64, CacheError> {
         if let Some((_, restore)) = operands {
             self.core.engine.mppr(restore, &self.tables, self.now_ns)?;
         }
         let until_ns = self.now_ns + slice_ns;
         self.thread.now_ns = self.now_ns + self.costs.guest_entry_ns;
-        let mut at = At {
-            core: &mut self.core,
-            thread: &mut self.thread,
-            tables: &mut self.tables,
-            alone: true,
-        };
-        let done = work(&mut at, until_ns);
+        let mut done = 0.0;
+        while self.now_ns < until_ns {
+            let round_ns = (self.now_ns + ROUND_NS).min(until_ns);
+            let mut at = At {
+                core: &mut self.core,
+                thread: &mut self.thread,
+                tables: &mut self.tables,
+                alone: true,
+            };
+            done += work(&mut at, round_ns);
+            self.core.engine_until(round_ns, &mut self.tables);
+            self.share(round_ns - self.now_ns);
+            self.now_ns = round_ns;
+        }
         self.now_ns = until_ns.max(self.thread.now_ns);
         self.core.engine_until(self.now_ns, &mut self.tables);
         if let Some((log, _)) = operands {
@@ -136,6 +173,7 @@ fn take_turns(costs: &Costs, switch_ns: f64, case: &Case) -> Result<Turned, Cach
     let chase = kvm::Chase { working_set_kib: case.working_set_kib, load_cycles: LOAD_CYCLES };
     let mut chaser = Chaser::new(&chase, own, &mut memory);
     let lines = costs.lines(case.neighbour_kib);
+    let mut stroll = Walk::new(own, costs.lines(case.working_set_kib), sampling);
     let mut neighbour = Walk::new(memory.region(lines), lines, sampling);
     let line_ns = costs.line_bytes / costs.core_bandwidth;
     let class = case.engine.map_or(SizeClass::L2, |e| e.0);
@@ -156,10 +194,14 @@ fn take_turns(costs: &Costs, switch_ns: f64, case: &Case) -> Result<Turned, Cach
         c.from_memory + c.from_l3
     };
     let mut sum = Turned { loads: 0.0, restored: 0.0, useful: 0.0 };
-    for number in 0..WARMUP_TURNS + TURNS {
+    let warmup = WARMUP_TURNS.max((WARMUP_NS / slice_ns).ceil() as u32);
+    for number in 0..warmup + TURNS {
         let (before, useful) = (brought(&turns), turns.core.useful);
-        let loads = turns.slice(slice_ns, first, |at, until| chaser.run(at, until))?;
-        if number >= WARMUP_TURNS {
+        let loads = turns.slice(slice_ns, first, |at, until| match case.goes {
+            Goes::Chase => chaser.run(at, until),
+            Goes::Stream => stream(&mut stroll, at, until, factor),
+        })?;
+        if number >= warmup {
             sum.loads += loads;
             sum.restored += (brought(&turns) - before) as f64 * factor;
             sum.useful += (turns.core.useful - useful) as f64 * factor;
@@ -172,12 +214,12 @@ fn take_turns(costs: &Costs, switch_ns: f64, case: &Case) -> Result<Turned, Cach
     Ok(Turned { loads: mean(sum.loads), restored: mean(sum.restored), useful: mean(sum.useful) })
 }
 
-/// The neighbour reads line after line.
+/// Line after line: lines read.
 fn stream(walk: &mut Walk, at: &mut At<'_>, until_ns: f64, factor: f64) -> f64 {
     let mut lines = 0.0;
     while at.thread.now_ns < until_ns {
         at.access(walk.next_line(), Kind::Read, LOAD_OVERLAP);
-        at.compute(NEIGHBOUR_CYCLES * factor);
+        at.compute(STREAM_CYCLES * factor);
         lines += factor;
     }
     lines
