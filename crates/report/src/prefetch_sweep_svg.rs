@@ -71,10 +71,13 @@ pub fn prefetch_sweep_svg(sweep: &Sweep) -> String {
 const NOTE: &str = "What is measured goes through a working set (down) in turns with a neighbour on one core; each runs for a \
     time slice (across). Figures: change of the lines loaded in a slice through the engine, in percent. Blue gains, orange loses.";
 
-/// What the strongest colours stand for, in percent.
+/// What the strongest colours stand for, in percent: the largest change, or so much that smaller ones still show.
 fn scale(sweep: &Sweep) -> f64 {
-    sweep.points.iter().map(|p| p.percent.abs()).fold(1.0, f64::max)
+    sweep.points.iter().map(|p| p.percent.abs()).fold(1.0, f64::max).min(MOST)
 }
+
+/// Changes of so many percent and more have the strongest colours.
+const MOST: f64 = 30.0;
 
 /// The colour of a change: the square root, so that small ones show.
 fn colour(percent: f64, scale: f64) -> String {

@@ -4,7 +4,7 @@
 //! Two models run side by side. The host is the engine's: the threads of vcores are tasks under the fair class, with its
 //! wake-ups, balancing, ticks and daemons. What vcpus do is followed line by line, in each core's caches, from one event of
 //! the host to the next: between events nothing changes who runs where, so that the two never disagree. Guests on
-//! different cores meet in the bandwidth of memory, and through what they send each other; rounds of 4 us bound how late one
+//! different cores meet in the bandwidth of memory, and through what they send each other; rounds of 8 us bound how late one
 //! sees the other.
 //!
 //! The host keeps only the first thread of each core (or subcore) online, as KVM HV wants it. A vcore in its guest has the
@@ -23,6 +23,7 @@ mod host;
 mod programs;
 mod readings;
 mod run;
+mod setup;
 mod share;
 pub mod sweep;
 #[cfg(test)]

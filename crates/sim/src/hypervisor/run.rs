@@ -3,7 +3,8 @@
 use super::core::{At, Core, Thread, refused};
 use super::guest::GuestState;
 use super::host::HostCpu;
-use super::programs::{Memory, Program, Stop};
+use super::programs::{Memory, Stop};
+use super::setup::{VcoreState, new_guest, new_vcpus, operands};
 use super::share::{User, share_out};
 use super::{GuestRun, Hypervisor, readings};
 use crate::SimError;
@@ -13,36 +14,10 @@ use crate::fair::Fair;
 use crate::rng::{Purpose, Stream};
 use crate::topology::Cpu;
 use crate::trace::NoTrace;
-use cache::{Extent, LogControl, Logmpp, MAX_LINE, Mppr, SizeClass, Tables};
-use workload::kvm::{GuestProgram, Vcore};
+use cache::{MAX_LINE, Tables};
 
 /// How late a guest may see what one on another core does, in ns.
-const ROUND_NS: u64 = 4_000;
-
-/// A virtual CPU.
-#[derive(Debug)]
-struct Vcpu {
-    program: Program,
-    thread: Thread,
-    /// When it goes on; before `ceded_until` it has ceded.
-    ceded_until_ns: f64,
-}
-
-/// A virtual core.
-#[derive(Debug)]
-struct VcoreState {
-    of: Vcore,
-    vcpus: Vec<Vcpu>,
-    /// The CPU on which it ran last.
-    cpu: Cpu,
-    /// Its thread sleeps, or is about to.
-    asleep: bool,
-    /// The operands that log and restore its caches.
-    log: u64,
-    restore: u64,
-    /// Whether anything was logged.
-    logged: bool,
-}
+const ROUND_NS: u64 = 8_000;
 
 /// The state of a run.
 struct Run<'a> {
@@ -339,65 +314,4 @@ impl<'a> Run<'a> {
             }
         }
     }
-}
-
-/// The operands with which the host logs and restores the caches of vcore `number`.
-fn operands(
-    h: &Hypervisor,
-    tables: &Tables,
-    number: usize,
-) -> Result<(u64, u64), cache::CacheError> {
-    let Some(table) = tables.address(number) else { return Ok((0, 0)) };
-    let control = match h.class {
-        Some(SizeClass::L2) => LogControl::L2,
-        Some(SizeClass::L2AndL3) => LogControl::L2AndL3,
-        None => LogControl::NoOp,
-    };
-    let restore = Mppr { table, extent: Extent::UntilEnd, rate: h.rate };
-    Ok((Logmpp { table, control }.encode()?, restore.encode()))
-}
-
-/// A guest of entry `entry`, and where what its vcpus share lies.
-fn new_guest(h: &Hypervisor, entry: u32, memory: &mut Memory<'_>) -> GuestState {
-    let from_ns = h.guests.params.warmup_s * 1e9;
-    let Some(guest) = h.guests.params.guest(entry) else { return GuestState::default() };
-    let lines = |kib: f64| h.costs.lines(kib);
-    let (code_kib, data_lines, array_lines, total_mib) = match &guest.program {
-        GuestProgram::SysbenchMemory(p) => (p.event.code_kib, 0, 0, p.total_mib),
-        GuestProgram::ApacheBench(p) => {
-            let connections = u64::from(p.connections) * lines(p.connection_kib);
-            (p.request.code_kib, connections + lines(p.page_kib), 0, 0.0)
-        }
-        GuestProgram::Stream(p) => {
-            let array = lines(p.array_mib * 1024.0);
-            (0.0, 3 * array, array, 0.0)
-        }
-        GuestProgram::Idle(p) => (p.work.code_kib, 0, 0, 0.0),
-        GuestProgram::Chase(_) => (0.0, 0, 0, 0.0),
-    };
-    let mut state = GuestState::new(guest.vcpus, from_ns, total_mib);
-    state.code = memory.region(lines(code_kib));
-    state.data = memory.region(data_lines);
-    state.array_lines = array_lines;
-    state
-}
-
-fn new_vcpus(
-    h: &Hypervisor,
-    of: &Vcore,
-    guests: &[GuestState],
-    thread: Thread,
-    memory: &mut Memory<'_>,
-) -> Vec<Vcpu> {
-    let entry = h.guests.entries[of.guest as usize];
-    let Some(guest) = h.guests.params.guest(entry) else { return Vec::new() };
-    let state = &guests[of.guest as usize];
-    let vcpus = of.first_vcpu..of.first_vcpu + of.vcpus;
-    vcpus
-        .map(|vcpu| Vcpu {
-            program: Program::new(&guest.program, vcpu, guest.vcpus, state, memory),
-            thread,
-            ceded_until_ns: 0.0,
-        })
-        .collect()
 }

@@ -9,7 +9,7 @@ use workload::kvm::{self, Params};
 fn refused(change: impl Fn(&mut Params)) -> String {
     let mut p = params(vec![guest(1, 2, chase(64.0))]);
     change(&mut p);
-    hypervisor(&power8(), &p, Logs::L2, Prefetch::default()).expect_err("an error")
+    hypervisor(&power8(), &p, Logs::L2, Prefetch::default()).err().unwrap_or_default()
 }
 
 #[test]
@@ -36,7 +36,6 @@ fn parameters_are_named() {
             refused(|p| p.guests = vec![guest(1, 1, chase(0.0))]),
             "kvm: working_set_kib: found 0, expected 0.125 to 1e7",
         ),
-        (refused(|p| p.guests = vec![guest(1, 1, stream(900_000.0)); 8]), "guests: guest: found"),
     ] {
         assert!(found.starts_with(wanted), "{found}");
     }
@@ -46,7 +45,7 @@ fn parameters_are_named() {
 fn hosts_without_what_it_takes_are_named() {
     let p = params(vec![guest(1, 2, chase(64.0))]);
     let of = |machine: &machine::Machine, p: &Params| {
-        hypervisor(machine, p, Logs::L2, Prefetch::default()).expect_err("an error")
+        hypervisor(machine, p, Logs::L2, Prefetch::default()).err().unwrap_or_default()
     };
     let power9 = machine::catalog::load("power9-big-core").expect("a machine");
     assert!(of(&power9, &p).contains("constant `l1i_ways` is missing"), "{}", of(&power9, &p));
@@ -65,9 +64,18 @@ fn hosts_without_what_it_takes_are_named() {
     );
     let slow = Prefetch { rate: Rate::Every32, log_cycles: None };
     assert_eq!(
-        hypervisor(&power8(), &p, Logs::Nothing, slow).expect_err("an error"),
+        hypervisor(&power8(), &p, Logs::Nothing, slow).err().unwrap_or_default(),
         "guests: prefetch: found it without the engine, expected it with the mechanism l2-prefetch-engine"
     );
+}
+
+#[test]
+fn memory_beyond_the_last_line_number_is_refused() {
+    let p = params(vec![guest(8, 1, stream(900_000.0))]);
+    let h = hypervisor(&power8(), &p, Logs::L2, Prefetch::default()).expect("a host");
+    let error = h.run(1).expect_err("an error").to_string();
+    assert!(error.starts_with("guests: guest: found 17"), "{error}");
+    assert!(error.ends_with("of memory, expected at most 1073741822 times one_set_in"), "{error}");
 }
 
 #[test]

@@ -58,11 +58,12 @@ impl Client {
     pub(super) fn run(&mut self, at: &mut At<'_>, guest: &mut GuestState, until_ns: f64) -> Stop {
         while at.thread.now_ns < until_ns {
             let Some((connection, sent_ns)) = self.works else {
-                if let Some(answered) = guest.answers.pop_front() {
-                    self.works = Some((answered.connection, Some(answered.sent_ns)));
-                } else if self.unopened > 0 {
+                // It opens all connections before it looks at an answer.
+                if self.unopened > 0 {
                     self.unopened -= 1;
                     self.works = Some((self.unopened, None));
+                } else if let Some(answered) = guest.answers.pop_front() {
+                    self.works = Some((answered.connection, Some(answered.sent_ns)));
                 } else {
                     return Stop::Cede(f64::INFINITY);
                 }
