@@ -25,7 +25,7 @@ impl Plain {
     fn insert(&mut self, line: u32, dirty: bool) -> Option<(u32, bool)> {
         let same_set = |l: &(u32, bool)| l.0 % self.sets == line % self.sets;
         let full = self.lines.iter().filter(|l| same_set(l)).count() == self.ways;
-        let oldest = self.lines.iter().position(|l| same_set(l)).filter(|_| full);
+        let oldest = self.lines.iter().position(same_set).filter(|_| full);
         let out = oldest.map(|at| self.lines.remove(at));
         self.lines.push((line, dirty));
         out

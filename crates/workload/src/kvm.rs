@@ -88,15 +88,24 @@ impl Params {
     }
 }
 
+fn one_of(
+    field: &'static str,
+    found: u32,
+    possible: &[u32],
+    expected: &'static str,
+) -> Result<(), WorkloadError> {
+    if possible.contains(&found) {
+        return Ok(());
+    }
+    Err(WorkloadError { program: NAME, field, found: found.to_string(), expected })
+}
+
 fn checked(params: &Params) -> Result<(), WorkloadError> {
     check::window(NAME, params.warmup_s, params.seconds)?;
     let subcores = params.subcores_per_core;
-    if ![1, 2, 4].contains(&subcores) {
-        check::within(NAME, "subcores_per_core", subcores, 1..=0, "1, 2 or 4")?;
-    }
-    if !params.one_set_in.is_power_of_two() || params.one_set_in > 32 {
-        check::within(NAME, "one_set_in", params.one_set_in, 1..=0, "1, 2, 4, 8, 16 or 32")?;
-    }
+    one_of("subcores_per_core", subcores, &[1, 2, 4], "1, 2 or 4")?;
+    let samplings = &[1, 2, 4, 8, 16, 32];
+    one_of("one_set_in", params.one_set_in, samplings, "1, 2, 4, 8, 16 or 32")?;
     let threads = params.threads_per_vcore;
     let expected = "1 to the hardware threads of a subcore (8 of a core over subcores_per_core)";
     check::within(NAME, "threads_per_vcore", threads, 1..=THREADS_PER_CORE / subcores, expected)?;
