@@ -71,13 +71,13 @@ pub fn prefetch_sweep_svg(sweep: &Sweep) -> String {
 const NOTE: &str = "What is measured goes through a working set (down) in turns with a neighbour on one core; each runs for a \
     time slice (across). Figures: change of the lines loaded in a slice through the engine, in percent. Blue gains, orange loses.";
 
-/// What the strongest colours stand for, in percent: the largest change, or so much that smaller ones still show.
+/// Changes of so many percent and more have the strongest colours.
+const MOST: f64 = 30.0;
+
+/// What the strongest colours stand for, in percent: the largest change, or so much that small ones still show.
 fn scale(sweep: &Sweep) -> f64 {
     sweep.points.iter().map(|p| p.percent.abs()).fold(1.0, f64::max).min(MOST)
 }
-
-/// Changes of so many percent and more have the strongest colours.
-const MOST: f64 = 30.0;
 
 /// The colour of a change: the square root, so that small ones show.
 fn colour(percent: f64, scale: f64) -> String {
@@ -154,14 +154,15 @@ impl Picture<'_> {
 
     /// The key: colours with what they stand for.
     fn key(&self, x: f64, y: f64) -> Group {
-        let mut group = Group::new().add(words("Change in percent", x, y + 15.0, FONT, TEXT));
+        let mut group = Group::new().add(words("Change (%)", x, y + 15.0, FONT, TEXT));
         for step in 0..STEPS {
             let part = step as f64 / (STEPS - 1) as f64 * 2.0 - 1.0;
             let percent = part * part.abs() * self.scale;
-            let x = x + 130.0 + step as f64 * CELL.0;
+            let x = x + 84.0 + step as f64 * CELL.0;
             group = group.add(square(x, y, percent, self.scale));
         }
-        group
+        let end = x + 94.0 + STEPS as f64 * CELL.0;
+        group.add(words("and beyond", end, y + 15.0, FONT, TEXT))
     }
 }
 
