@@ -19,11 +19,10 @@ use workload::kvm;
 
 /// One set in so many is simulated.
 const ONE_SET_IN: u32 = 16;
-/// Time before anything is measured, at least so many turns, and turns measured: enough to push out an L3 and to go
-/// through it.
-const WARMUP_NS: f64 = 24e6;
-const WARMUP_TURNS: u32 = 3;
-const TURNS: u32 = 6;
+/// Slices before anything is measured, and slices measured: at least so long together and so many, which is enough to push
+/// out an L3 and to go through it.
+const WARMUP: (f64, u32) = (24e6, 3);
+const MEASURED: (f64, u32) = (12e6, 6);
 /// How long bandwidth stays shared out as it is.
 const ROUND_NS: f64 = 2_000.0;
 /// Core cycles of a load beside its wait. Assumed.
@@ -194,8 +193,9 @@ fn take_turns(costs: &Costs, switch_ns: f64, case: &Case) -> Result<Turned, Cach
         c.from_memory + c.from_l3
     };
     let mut sum = Turned { loads: 0.0, restored: 0.0, useful: 0.0 };
-    let warmup = WARMUP_TURNS.max((WARMUP_NS / slice_ns).ceil() as u32);
-    for number in 0..warmup + TURNS {
+    let turns_of = |(ns, least): (f64, u32)| least.max((ns / slice_ns).ceil() as u32);
+    let (warmup, measured) = (turns_of(WARMUP), turns_of(MEASURED));
+    for number in 0..warmup + measured {
         let (before, useful) = (brought(&turns), turns.core.useful);
         let loads = turns.slice(slice_ns, first, |at, until| match case.goes {
             Goes::Chase => chaser.run(at, until),
@@ -210,7 +210,7 @@ fn take_turns(costs: &Costs, switch_ns: f64, case: &Case) -> Result<Turned, Cach
         turns.slice(slice_ns, second, |at, until| stream(&mut neighbour, at, until, factor))?;
         turns.switch(switch_ns);
     }
-    let mean = |total: f64| total / f64::from(TURNS);
+    let mean = |total: f64| total / f64::from(measured);
     Ok(Turned { loads: mean(sum.loads), restored: mean(sum.restored), useful: mean(sum.useful) })
 }
 
