@@ -233,6 +233,7 @@ mod tests {
             .descendants()
             .filter(|n| n.has_tag_name("text"))
             .filter_map(|n| n.text())
+            .map(str::trim)
             .collect();
         for (wanted, times) in [("+12", 3), ("-3.2", 2), ("+0.4", 2), ("64 KiB", 2), ("2 ms", 2)] {
             assert_eq!(figures.iter().filter(|&&f| f == wanted).count(), times, "{wanted}");
