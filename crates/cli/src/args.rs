@@ -44,6 +44,8 @@ pub enum Command {
     Domains(DomainsArgs),
     /// List the mechanisms that can be switched
     Mechanisms,
+    /// Show when it is worth logging a vcore's caches: working set by time slice by rate of the restore
+    PrefetchSweep(PrefetchSweepArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -133,6 +135,30 @@ pub struct ValidateArgs {
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
     /// Print a list of cells instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape prefetch-sweep
+  schedscape prefetch-sweep --output out/sweep
+  schedscape prefetch-sweep --l3 --json > sweep.json")]
+pub struct PrefetchSweepArgs {
+    /// A machine with the engine's constants, as POWER8 of the catalog
+    #[arg(default_value = "power8-16core")]
+    pub machine: String,
+    /// Log the L3's most recently used way as well
+    #[arg(long)]
+    pub l3: bool,
+    /// Write the heat map (prefetch-sweep.svg) and the tables (prefetch-sweep.txt) into this directory
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Threads; 0 is one a CPU. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    /// Print data instead of tables
     #[arg(long)]
     pub json: bool,
 }

@@ -8,6 +8,7 @@ mod json;
 mod machines;
 mod mmtests;
 mod output;
+mod prefetch_sweep;
 mod recorded;
 mod tables;
 
@@ -40,6 +41,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Machine { command: MachineCommand::List } => machines::list(),
         Command::Domains(args) => domains::domains(&args),
         Command::Mechanisms => domains::mechanisms(),
+        Command::PrefetchSweep(args) => prefetch_sweep::prefetch_sweep(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "schedscape", &mut script);

@@ -7,6 +7,7 @@ pub mod file;
 pub mod journal;
 pub mod plan;
 pub mod power;
+pub mod prefetch_sweep;
 pub mod results;
 mod run;
 pub mod store;

@@ -2,13 +2,14 @@
 
 use crate::ExperimentError;
 use crate::engine::Engine;
-use crate::file::{ExperimentFile, FrequencyEntry, VariantEntry, WorkloadEntry};
+use crate::file::{ExperimentFile, FrequencyEntry, PrefetchEntry, VariantEntry, WorkloadEntry};
 use crate::power;
 use crate::results::MetricInfo;
 use crate::store::folder_of;
 use kernel::Kernel;
 use machine::Machine;
 use sim::Setting;
+use sim::hypervisor::Prefetch;
 use std::path::Path;
 use workload::rtapp::{Built, Ignored};
 use workload::{Target, background};
@@ -103,6 +104,8 @@ impl Plan {
                 let setting = Setting {
                     hotplug: variant.hotplug.iter().flat_map(|e| e.steps()).collect(),
                     frequency: variant.frequency.as_ref().map(FrequencyEntry::frequency),
+                    prefetch: (variant.prefetch.as_ref())
+                        .map_or_else(Prefetch::default, PrefetchEntry::prefetch),
                 };
                 let mut metrics: Vec<MetricInfo> =
                     workload.metrics.iter().map(MetricInfo::from).collect();

@@ -1,5 +1,6 @@
 //! Interrupted experiments go on where they stopped, and end with the bytes of one that was not interrupted.
 
+use experiment::engine::SimJob;
 use experiment::journal::Identity;
 use experiment::{
     Engine, ExperimentError, ExperimentFile, Journal, Plan, Progress, Results, Sample, SimEngine,
@@ -45,7 +46,7 @@ impl Interrupted {
 }
 
 impl Engine for Interrupted {
-    type Job = sim::Scenario;
+    type Job = SimJob;
 
     fn name(&self) -> &'static str {
         SimEngine.name()
@@ -57,11 +58,11 @@ impl Engine for Interrupted {
         kernel: &Kernel,
         workload: Workload,
         setting: &Setting,
-    ) -> Result<sim::Scenario, String> {
+    ) -> Result<SimJob, String> {
         SimEngine.prepare(machine, kernel, workload, setting)
     }
 
-    fn run(&self, job: &sim::Scenario, seed: u64) -> Result<Sample, String> {
+    fn run(&self, job: &SimJob, seed: u64) -> Result<Sample, String> {
         if self.runs.fetch_add(1, Ordering::Relaxed) >= self.at {
             return Err("interrupted".to_string());
         }

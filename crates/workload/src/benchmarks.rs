@@ -3,7 +3,7 @@
 use crate::rtapp as rt_app;
 use crate::rtapp::{Built, RtAppError};
 use crate::{
-    WorkloadError, daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench,
+    WorkloadError, daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench, kvm,
     netperf, schbench, sched_pipe, stream, tbench,
 };
 use machine::CpuSet;
@@ -61,6 +61,7 @@ macro_rules! for_each_benchmark {
             dbench Dbench costs,
             kernbench Kernbench costs,
             gitsource Gitsource costs,
+            kvm Kvm costs,
             rt_app RtApp file,
         }
     };

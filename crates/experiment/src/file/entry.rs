@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use workload::Benchmark;
 use workload::rtapp as rt_app;
 use workload::{
-    daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench, netperf, schbench,
-    sched_pipe, stream, tbench,
+    daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench, kvm, netperf,
+    schbench, sched_pipe, stream, tbench,
 };
 
 /// Where a workload stands in a table: what a list of a parameter's values says of each of the workloads that it makes.

@@ -26,13 +26,13 @@ fn kernel() -> Kernel {
 }
 
 fn governed(governor: Governor) -> Setting {
-    Setting { hotplug: Vec::new(), frequency: Some(Frequency::new(governor)) }
+    Setting { frequency: Some(Frequency::new(governor)), ..Setting::default() }
 }
 
 fn invariant(max: MaxFreq) -> Setting {
     let frequency =
         Frequency { invariance: Invariance::By(max), ..Frequency::new(Governor::Schedutil) };
-    Setting { hotplug: Vec::new(), frequency: Some(frequency) }
+    Setting { frequency: Some(frequency), ..Setting::default() }
 }
 
 /// `tasks` that compute without end, bound to the first CPUs, one each, and a task that stops the run.
@@ -231,7 +231,7 @@ fn a_lower_clamp_speeds_up_a_task_that_sleeps() {
 fn amd_pstate_is_refused_before_its_time() {
     let with = |minor, driver| {
         let frequency = Frequency { driver, ..Frequency::new(Governor::Schedutil) };
-        let setting = Setting { hotplug: Vec::new(), frequency: Some(frequency) };
+        let setting = Setting { frequency: Some(frequency), ..Setting::default() };
         let kernel = Kernel::new(Version::new(5, minor));
         Scenario::in_setting(&epyc(), &kernel, timed(100.0, 2.25e8), &setting)
     };
