@@ -44,6 +44,8 @@ pub enum Command {
     Domains(DomainsArgs),
     /// List the mechanisms that can be switched
     Mechanisms,
+    /// Show when it is worth logging a vcore's caches: working set by time slice by rate of the restore
+    PrefetchSweep(PrefetchSweepArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -66,14 +68,18 @@ pub enum MachineCommand {
 Examples:
   schedscape run experiments/power9-big-core.toml
   schedscape run experiments/power9-big-core.toml --json > results.json
-  schedscape run experiments/power9-big-core.toml --out out/big-core --threads 1")]
+  schedscape run experiments/power9-big-core.toml --out out/big-core --threads 1
+
+Interrupted runs go on where they stopped when the same command is given again:
+  schedscape run experiments/epyc-7742-frequency-invariance.toml --out out/epyc")]
 pub struct RunArgs {
     /// The experiment file (TOML)
     pub experiment: PathBuf,
     /// What runs the workloads
     #[arg(long, value_enum, default_value_t = EngineName::Sim)]
     pub engine: EngineName,
-    /// Store all runs in this new directory (Parquet and a manifest)
+    /// Store all runs in this new directory (Parquet and a manifest). Until it is whole, finished runs are kept in
+    /// DIR.partial; the same command goes on from there after an interruption
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Seed instead of the file's
@@ -129,6 +135,30 @@ pub struct ValidateArgs {
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
     /// Print a list of cells instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape prefetch-sweep
+  schedscape prefetch-sweep --output out/sweep
+  schedscape prefetch-sweep --l3 --json > sweep.json")]
+pub struct PrefetchSweepArgs {
+    /// A machine with the engine's constants, as POWER8 of the catalog
+    #[arg(default_value = "power8-16core")]
+    pub machine: String,
+    /// Log the L3's most recently used way as well
+    #[arg(long)]
+    pub l3: bool,
+    /// Write the heat map (prefetch-sweep.svg) and the tables (prefetch-sweep.txt) into this directory
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Threads; 0 is one a CPU. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    /// Print data instead of tables
     #[arg(long)]
     pub json: bool,
 }

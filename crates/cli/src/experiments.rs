@@ -6,12 +6,17 @@ use crate::domains::study_form;
 use crate::json;
 use crate::mmtests;
 use crate::output::{heading, print, print_json};
+use crate::tables;
+use experiment::journal::Identity;
 use experiment::study::Study;
 use experiment::validate::{Cell, Validation};
-use experiment::{ExperimentFile, Plan, Results, SimEngine, store, study};
+use experiment::{
+    Engine, ExperimentFile, Journal, Plan, Progress, Results, SimEngine, Tables, store, study,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use report::{constants, counters, machine_tree, results, validation};
 use stats::{Confidence, Resampling};
+use std::path::Path;
 
 /// Resamples behind every bootstrap interval.
 const RESAMPLES: u32 = 10_000;
@@ -20,14 +25,33 @@ pub fn resampling() -> Result<Resampling, Failure> {
     Ok(Resampling::new(RESAMPLES, 1, Confidence::P95)?)
 }
 
-/// Runs a plan with progress on a terminal's stderr.
-fn simulate(plan: &Plan, threads: usize) -> Result<Results, Failure> {
-    let bar = ProgressBar::new(plan.runs() as u64);
+/// Runs a plan, or what `journal` lacks of it, with progress on a terminal's stderr.
+fn simulate(plan: &Plan, threads: usize, journal: Option<&Journal>) -> Result<Results, Failure> {
+    // Hidden where stderr is no terminal.
+    let bar = ProgressBar::new(0);
     bar.set_style(ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} runs, {eta} left")?);
-    bar.set_message(plan.file.name.clone());
-    let results = plan.run(&SimEngine, threads, &|done| bar.set_position(done as u64));
+    let results = plan.run_from(&SimEngine, threads, journal, &|progress| {
+        bar.set_length(progress.runs_in_all as u64);
+        bar.set_message(message(&plan.file.name, progress));
+        bar.set_position(progress.runs as u64);
+    });
     bar.finish_and_clear();
     Ok(results?)
+}
+
+fn message(name: &str, progress: Progress) -> String {
+    let resumed = match progress.resumed {
+        0 => String::new(),
+        runs => format!(", {runs} runs resumed"),
+    };
+    format!("{name}: {} of {} cells{resumed}", progress.cells, progress.cells_in_all)
+}
+
+/// The journal of the runs that are to be stored in `dir`.
+fn journal(plan: &Plan, dir: &Path) -> Result<Journal, Failure> {
+    store::check_new(dir)?;
+    let program = std::fs::read(std::env::current_exe()?)?;
+    Ok(Journal::open(dir, &Identity::of(plan, SimEngine.name(), &program)?)?)
 }
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -37,16 +61,23 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         file.seed = seed;
     }
     let plan = Plan::new(file, &args.experiment.display().to_string())?;
-    if let Some(dir) = &args.out {
-        store::check_new(dir)?;
-    }
+    let journal = args.out.as_deref().map(|dir| journal(&plan, dir)).transpose()?;
     let before = if args.json { String::new() } else { machine_and_domains(&plan)? };
-    let results = simulate(&plan, args.threads)?;
-    if let Some(dir) = &args.out {
+    let results = match (simulate(&plan, args.threads, journal.as_ref()), &journal) {
+        (Err(failure), Some(_)) => {
+            journal.map(Journal::remove_if_empty).transpose()?;
+            return Err(failure);
+        }
+        (results, _) => results?,
+    };
+    if let Some((dir, journal)) = args.out.as_deref().zip(journal) {
         store::write(&results, dir)?;
+        journal.remove()?;
     }
     if args.json {
-        return print_json(&json::run(&plan, &results, &cells_of(&results)?, &resampling()?)?);
+        let (tables, cells) = (Tables::of(&results), cells_of(&results)?);
+        let tables = tables.as_ref().map(tables::study).transpose()?;
+        return print_json(&json::run(&plan, &results, tables, &cells, &resampling()?)?);
     }
     print(&(before + &tables(&results, args.counters)?))
 }
@@ -63,7 +94,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     };
     let results = store::read(dir)?;
     if args.json {
-        return print_json(&json::results(&results, &cells_of(&results)?, &resampling()?));
+        let (tables, cells) = (Tables::of(&results), cells_of(&results)?);
+        let tables = tables.as_ref().map(tables::study).transpose()?;
+        return print_json(&json::results(&results, tables, &cells, &resampling()?));
     }
     print(&tables(&results, args.counters)?)
 }
@@ -79,7 +112,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
         let study = study::load(name)?;
         let (source, path) = study::experiment(name)?;
         let plan = Plan::new(ExperimentFile::parse(source, &path)?, &path)?;
-        let results = simulate(&plan, args.threads)?;
+        let results = simulate(&plan, args.threads, None)?;
         let validation = predicted(&study, &results)?;
         text.push_str(&heading(&format!("{name}: {}", study.title)));
         text.push_str(&validation::validation(&study, &validation));
@@ -132,11 +165,23 @@ fn machine_and_domains(plan: &Plan) -> Result<String, Failure> {
 fn tables(results: &Results, with_counters: bool) -> Result<String, Failure> {
     let study = study_of(results)?;
     let mut out = String::new();
+    let rows = Tables::of(results);
+    if let Some(rows) = &rows {
+        out.push_str(&tables::study(rows)?.text());
+    }
     for workload in &results.workloads {
-        out.push_str(&heading(&workload.title));
         let entry = results.experiment.workloads.iter().find(|w| w.name == workload.name);
-        out.push_str(&results::workload(workload, entry, study.as_ref(), &resampling()?));
-        out.push('\n');
+        // In tables of rows a workload has only what these do not show.
+        let own = rows.is_none() || entry.is_some_and(|e| e.histogram.is_some());
+        if own || with_counters || !workload.ignored.is_empty() {
+            out.push_str(&heading(&workload.title));
+        }
+        if own {
+            out.push_str(&results::workload(workload, entry, study.as_ref(), &resampling()?));
+            out.push('\n');
+        } else {
+            out.push_str(&results::ignored(workload));
+        }
         if with_counters {
             out.push_str(&counters::counters(workload));
             out.push('\n');

@@ -1,6 +1,7 @@
 //! What `--json` prints.
 
 use crate::Failure;
+use crate::tables::StudyDocument;
 use experiment::results::{Ignored, VariantRuns, WorkloadResults};
 use experiment::validate::Cell;
 use experiment::{Plan, Results};
@@ -34,6 +35,9 @@ pub struct ResultsDocument<'a> {
     engine: &'a str,
     seed: u64,
     workloads: Vec<WorkloadDocument<'a>>,
+    /// What an experiment that lists a parameter's values shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tables: Option<StudyDocument<'a>>,
     validation: &'a [Cell],
 }
 
@@ -67,6 +71,7 @@ struct VariantDocument<'a> {
 pub fn run<'a>(
     plan: &'a Plan,
     results: &'a Results,
+    tables: Option<StudyDocument<'a>>,
     cells: &'a [Cell],
     resampling: &Resampling,
 ) -> Result<RunDocument<'a>, Failure> {
@@ -83,7 +88,7 @@ pub fn run<'a>(
             });
         }
     }
-    let results = self::results(results, cells, resampling);
+    let results = self::results(results, tables, cells, resampling);
     Ok(RunDocument { machine: &plan.machine, domains, results })
 }
 
@@ -96,6 +101,7 @@ fn counters<'a>(w: &WorkloadResults, variant: &'a VariantRuns) -> BTreeMap<&'a s
 
 pub fn results<'a>(
     results: &'a Results,
+    tables: Option<StudyDocument<'a>>,
     cells: &'a [Cell],
     resampling: &Resampling,
 ) -> ResultsDocument<'a> {
@@ -132,6 +138,7 @@ pub fn results<'a>(
         engine: &results.engine,
         seed: results.experiment.seed,
         workloads: workloads.collect(),
+        tables,
         validation: cells,
     }
 }

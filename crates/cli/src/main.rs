@@ -8,7 +8,9 @@ mod json;
 mod machines;
 mod mmtests;
 mod output;
+mod prefetch_sweep;
 mod recorded;
+mod tables;
 
 use args::{Args, Command, MachineCommand};
 use clap::{CommandFactory, Parser};
@@ -39,6 +41,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Machine { command: MachineCommand::List } => machines::list(),
         Command::Domains(args) => domains::domains(&args),
         Command::Mechanisms => domains::mechanisms(),
+        Command::PrefetchSweep(args) => prefetch_sweep::prefetch_sweep(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "schedscape", &mut script);

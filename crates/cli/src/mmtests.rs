@@ -3,15 +3,12 @@
 use crate::Failure;
 use crate::experiments::resampling;
 use crate::output::{heading, print, print_json};
+use crate::tables::{ComparedTable, LEVEL, compared, texts};
 use ::mmtests::read;
 use report::comparison;
 use serde::Serialize;
-use stats::table::{Compared, Overview, overview};
-use stats::{Confidence, Table};
+use stats::table::{Overview, overview};
 use std::path::{Path, PathBuf};
-
-/// Level at which a whole table claims differences.
-const LEVEL: Confidence = Confidence::P95;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -20,14 +17,7 @@ struct Document<'a> {
     /// Benchmarks whose logs are not known.
     left_out: &'a [String],
     overview: &'a Overview,
-    tables: Vec<TableDocument<'a>>,
-}
-
-#[derive(Serialize)]
-struct TableDocument<'a> {
-    #[serde(flatten)]
-    samples: &'a Table,
-    compared: &'a Compared,
+    tables: Vec<ComparedTable<'a>>,
 }
 
 pub fn compare(log: &Path, runs: &[PathBuf], json: bool) -> Result<(), Failure> {
@@ -37,20 +27,14 @@ pub fn compare(log: &Path, runs: &[PathBuf], json: bool) -> Result<(), Failure> 
     }
     let runs: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
     let imported = read(log, &runs)?;
-    let resampling = resampling()?;
-    let overview = overview(&imported.tables, &resampling, LEVEL)?;
-    let mut tables = Vec::with_capacity(imported.tables.len());
-    for samples in &imported.tables {
-        tables.push((samples, samples.compare(&resampling, LEVEL)?));
-    }
+    let overview = overview(&imported.tables, &resampling()?, LEVEL)?;
+    let tables = compared(&imported.tables)?;
     if json {
-        let table = |(samples, compared)| TableDocument { samples, compared };
-        let tables = tables.iter().map(|(samples, compared)| (*samples, compared)).map(table);
         return print_json(&Document {
             runs: &runs,
             left_out: &imported.left_out,
             overview: &overview,
-            tables: tables.collect(),
+            tables,
         });
     }
     let mut out = heading("Overview");
@@ -58,8 +42,6 @@ pub fn compare(log: &Path, runs: &[PathBuf], json: bool) -> Result<(), Failure> 
     for name in &imported.left_out {
         out.push_str(&format!("left out: {name} (its logs are not known)\n"));
     }
-    for (samples, compared) in &tables {
-        out.push_str(&format!("\n{}", comparison::comparison(samples, compared)));
-    }
+    out.push_str(&texts(&tables));
     print(&out)
 }

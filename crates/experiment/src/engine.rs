@@ -2,7 +2,8 @@
 
 use kernel::Kernel;
 use machine::Machine;
-use sim::Setting;
+use sim::hypervisor::Hypervisor;
+use sim::{Scenario, Setting};
 use workload::Workload;
 
 /// What one run gives.
@@ -41,8 +42,17 @@ pub trait Engine: Sync {
 #[derive(Debug, Clone, Copy)]
 pub struct SimEngine;
 
+/// What the simulator runs: a machine, or a host with guests.
+#[derive(Debug)]
+pub enum SimJob {
+    /// A machine with a workload.
+    Machine(Box<Scenario>),
+    /// A host whose workload is its guests.
+    Guests(Box<Hypervisor>),
+}
+
 impl Engine for SimEngine {
-    type Job = sim::Scenario;
+    type Job = SimJob;
 
     fn name(&self) -> &'static str {
         "sim"
@@ -54,15 +64,32 @@ impl Engine for SimEngine {
         kernel: &Kernel,
         workload: Workload,
         setting: &Setting,
-    ) -> Result<sim::Scenario, String> {
-        sim::Scenario::in_setting(machine, kernel, workload, setting).map_err(|e| e.to_string())
+    ) -> Result<SimJob, String> {
+        let job = if workload.guests.is_some() {
+            Hypervisor::new(machine, kernel, workload, setting).map(|h| SimJob::Guests(Box::new(h)))
+        } else {
+            Scenario::in_setting(machine, kernel, workload, setting)
+                .map(|s| SimJob::Machine(Box::new(s)))
+        };
+        job.map_err(|e| e.to_string())
     }
 
-    fn run(&self, job: &sim::Scenario, seed: u64) -> Result<Sample, String> {
-        let result = job.run(seed).map_err(|e| e.to_string())?;
-        let energy_j: f64 = result.energy_j.iter().sum();
-        let power_w =
-            (!result.energy_j.is_empty()).then(|| energy_j / (result.end_ns as f64 / 1e9));
-        Ok(Sample { metrics: result.metrics, power_w, counters: result.counters.named() })
+    fn run(&self, job: &SimJob, seed: u64) -> Result<Sample, String> {
+        match job {
+            SimJob::Machine(scenario) => run_machine(scenario, seed),
+            SimJob::Guests(hypervisor) => {
+                let run = hypervisor.run(seed).map_err(|e| e.to_string())?;
+                let of_guests = run.guest_counters.into_iter().map(|(n, v)| (n.to_string(), v));
+                let counters = run.counters.named().into_iter().chain(of_guests).collect();
+                Ok(Sample { metrics: run.metrics, power_w: None, counters })
+            }
+        }
     }
+}
+
+fn run_machine(scenario: &Scenario, seed: u64) -> Result<Sample, String> {
+    let result = scenario.run(seed).map_err(|e| e.to_string())?;
+    let energy_j: f64 = result.energy_j.iter().sum();
+    let power_w = (!result.energy_j.is_empty()).then(|| energy_j / (result.end_ns as f64 / 1e9));
+    Ok(Sample { metrics: result.metrics, power_w, counters: result.counters.named() })
 }

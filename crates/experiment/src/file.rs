@@ -4,10 +4,12 @@ mod each;
 mod entry;
 mod frequency;
 mod hotplug;
+mod prefetch;
 
-pub use entry::WorkloadEntry;
+pub use entry::{RowEntry, WorkloadEntry};
 pub use frequency::FrequencyEntry;
 pub use hotplug::HotplugEntry;
+pub use prefetch::PrefetchEntry;
 
 use crate::ExperimentError;
 use kernel::Version;
@@ -73,6 +75,9 @@ pub struct VariantEntry {
     pub hotplug: Vec<HotplugEntry>,
     /// Who governs the clocks; without, all cores run at the machine's `nominal_khz`. All variants have one or none.
     pub frequency: Option<FrequencyEntry>,
+    /// How POWER8's prefetch engine is used, where `mechanisms` switches it on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefetch: Option<PrefetchEntry>,
     /// A seed of its own. Variants without one run under the same seeds, pair by pair.
     pub seed: Option<u64>,
 }

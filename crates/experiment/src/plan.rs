@@ -1,17 +1,16 @@
-//! From an experiment file to jobs, and the jobs run.
+//! From an experiment file to jobs.
 
 use crate::ExperimentError;
-use crate::engine::{Engine, Sample};
-use crate::file::{ExperimentFile, FrequencyEntry, VariantEntry, WorkloadEntry};
+use crate::engine::Engine;
+use crate::file::{ExperimentFile, FrequencyEntry, PrefetchEntry, VariantEntry, WorkloadEntry};
 use crate::power;
-use crate::results::{MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use crate::results::MetricInfo;
 use crate::store::folder_of;
 use kernel::Kernel;
 use machine::Machine;
-use rayon::prelude::*;
 use sim::Setting;
+use sim::hypervisor::Prefetch;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use workload::rtapp::{Built, Ignored};
 use workload::{Target, background};
 
@@ -28,12 +27,15 @@ pub struct Plan {
     pub kernels: Vec<Kernel>,
 }
 
-struct Job<J> {
-    workload: usize,
-    variant: usize,
-    metrics: Vec<MetricInfo>,
-    ignored: Vec<Ignored>,
-    engine_job: J,
+/// A workload under a variant, ready to run.
+pub(crate) struct Job<J> {
+    /// Its place in the file.
+    pub(crate) workload: usize,
+    /// Its variant's.
+    pub(crate) variant: usize,
+    pub(crate) metrics: Vec<MetricInfo>,
+    pub(crate) ignored: Vec<Ignored>,
+    pub(crate) engine_job: J,
 }
 
 impl Plan {
@@ -74,72 +76,16 @@ impl Plan {
         }
     }
 
-    /// Runs in all.
-    pub fn runs(&self) -> usize {
-        (0..self.file.workloads.len())
-            .map(|w| self.file.workloads[w].runs as usize * self.file.variants_of(w).len())
-            .sum()
-    }
-
-    /// Runs everything on `threads` threads (0: one a CPU), calling `progress` with the number of runs done.
-    /// Results do not depend on the number of threads.
-    pub fn run<E: Engine>(
-        &self,
-        engine: &E,
-        threads: usize,
-        progress: &(dyn Fn(usize) + Sync),
-    ) -> Result<Results, ExperimentError> {
-        let jobs = self.prepare(engine)?;
-        let tasks: Vec<(usize, u32)> = jobs
-            .iter()
-            .enumerate()
-            .flat_map(|(j, job)| (0..self.file.workloads[job.workload].runs).map(move |r| (j, r)))
-            .collect();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
-            ExperimentError::Field {
-                file: self.path.clone(),
-                field: "threads".to_string(),
-                found: threads.to_string(),
-                expected: format!("a number of threads that can be started ({e})"),
-            }
-        })?;
-        let done = AtomicUsize::new(0);
-        let samples: Vec<Sample> = pool.install(|| {
-            tasks
-                .par_iter()
-                .map(|&(j, run)| {
-                    let sample = self.run_one(engine, &jobs[j], run);
-                    progress(done.fetch_add(1, Ordering::Relaxed) + 1);
-                    sample
-                })
-                .collect::<Result<_, _>>()
-        })?;
-        Ok(self.collect(engine.name(), &jobs, &tasks, samples))
-    }
-
-    fn run_one<E: Engine>(
-        &self,
-        engine: &E,
-        job: &Job<E::Job>,
-        run: u32,
-    ) -> Result<Sample, ExperimentError> {
-        engine.run(&job.engine_job, self.seed(job.variant, run)).map_err(|reason| {
-            ExperimentError::Run {
-                workload: self.file.workloads[job.workload].name.clone(),
-                variant: self.file.variants[job.variant].name.clone(),
-                run,
-                reason,
-            }
-        })
-    }
-
     /// Seed of a run: the same for all variants, unless a variant has its own.
-    fn seed(&self, variant: usize, run: u32) -> u64 {
+    pub(crate) fn seed(&self, variant: usize, run: u32) -> u64 {
         let base = self.file.variants[variant].seed.unwrap_or(self.file.seed);
         base.wrapping_mul(0x2545_f491_4f6c_dd1d).wrapping_add(u64::from(run))
     }
 
-    fn prepare<E: Engine>(&self, engine: &E) -> Result<Vec<Job<E::Job>>, ExperimentError> {
+    pub(crate) fn prepare<E: Engine>(
+        &self,
+        engine: &E,
+    ) -> Result<Vec<Job<E::Job>>, ExperimentError> {
         let mut jobs = Vec::new();
         for (w, entry) in self.file.workloads.iter().enumerate() {
             for v in self.file.variants_of(w) {
@@ -158,6 +104,8 @@ impl Plan {
                 let setting = Setting {
                     hotplug: variant.hotplug.iter().flat_map(|e| e.steps()).collect(),
                     frequency: variant.frequency.as_ref().map(FrequencyEntry::frequency),
+                    prefetch: (variant.prefetch.as_ref())
+                        .map_or_else(Prefetch::default, PrefetchEntry::prefetch),
                 };
                 let mut metrics: Vec<MetricInfo> =
                     workload.metrics.iter().map(MetricInfo::from).collect();
@@ -173,10 +121,14 @@ impl Plan {
         Ok(jobs)
     }
 
+    /// The folder of the experiment file, to which the files that workloads name are relative.
+    pub(crate) fn folder(&self) -> &Path {
+        folder_of(Path::new(&self.path))
+    }
+
     /// The workload of `entry` with the background, at the costs of `machine`.
     fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Built, String> {
-        let folder = folder_of(Path::new(&self.path));
-        let read = |file: &str| std::fs::read_to_string(folder.join(file));
+        let read = |file: &str| std::fs::read_to_string(self.folder().join(file));
         let target = Target { constants: &machine.constants, online: machine.online, read: &read };
         let mut built = entry.benchmark.build(&target).map_err(|e| e.to_string())?;
         if entry.background.unwrap_or(true) {
@@ -186,51 +138,6 @@ impl Plan {
                 .map_err(|e| e.to_string())?;
         }
         Ok(built)
-    }
-
-    fn collect<J>(
-        &self,
-        engine: &str,
-        jobs: &[Job<J>],
-        tasks: &[(usize, u32)],
-        samples: Vec<Sample>,
-    ) -> Results {
-        let mut samples = tasks.iter().zip(samples).peekable();
-        let mut workloads: Vec<WorkloadResults> = Vec::new();
-        for (j, job) in jobs.iter().enumerate() {
-            let mut runs = Vec::new();
-            while let Some((&(_, run), sample)) = samples.next_if(|&(&(of, _), _)| of == j) {
-                let mut metrics = sample.metrics;
-                if let Some(watts) = sample.power_w {
-                    metrics.extend(power::values(&job.metrics, &metrics, watts));
-                }
-                runs.push(Run {
-                    run,
-                    seed: self.seed(job.variant, run),
-                    metrics,
-                    counters: sample.counters,
-                });
-            }
-            let name = self.file.variants[job.variant].name.clone();
-            let variant = VariantRuns { name, runs };
-            let entry = &self.file.workloads[job.workload];
-            match workloads.last_mut() {
-                Some(w) if w.name == entry.name => w.variants.push(variant),
-                _ => workloads.push(WorkloadResults {
-                    name: entry.name.clone(),
-                    title: entry.title.clone(),
-                    metrics: job.metrics.clone(),
-                    ignored: job.ignored.clone(),
-                    variants: vec![variant],
-                }),
-            }
-        }
-        Results {
-            engine: engine.to_string(),
-            experiment: self.file.clone(),
-            constants: self.machine.constants.clone(),
-            workloads,
-        }
     }
 }
 

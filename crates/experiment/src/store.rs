@@ -5,6 +5,7 @@
 //! runs, which is checked before they are parsed: the Parquet library panics on some damaged files.
 
 use crate::ExperimentError;
+use crate::digest::sha256;
 use crate::file::ExperimentFile;
 use crate::results::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use bytes::Bytes;
@@ -18,7 +19,6 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::record::{Row, RowAccessor};
 use parquet::schema::parser::parse_message_type;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -142,7 +142,7 @@ pub fn read(dir: &Path) -> Result<Results, ExperimentError> {
     Ok(results)
 }
 
-fn broken(file: &Path, place: &str, found: &str, expected: &str) -> ExperimentError {
+pub(crate) fn broken(file: &Path, place: &str, found: &str, expected: &str) -> ExperimentError {
     ExperimentError::Store {
         file: file.display().to_string(),
         place: place.to_string(),
@@ -163,11 +163,6 @@ fn check_format(text: &str, path: &Path) -> Result<(), ExperimentError> {
         return Err(broken(path, "format", &format.format.to_string(), &FORMAT.to_string()));
     }
     Ok(())
-}
-
-/// The digest of `bytes` in hexadecimal.
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn manifest(results: &Results, runs_sha256: String) -> Manifest {

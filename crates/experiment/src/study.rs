@@ -192,6 +192,7 @@ const STUDIES: &[Source] = &[
     source!("epyc-7742-frequency-invariance"),
     source!("kunpeng920-clusters"),
     source!("power10-idler-llc"),
+    source!("power8-prefetch-engine"),
 ];
 
 /// Names of the studies that can be predicted so far.

@@ -2,6 +2,7 @@
 
 use crate::results::{Results, WorkloadResults};
 use crate::study::{PublishedMean, PublishedSummary, Study, Table};
+use crate::tables::mean_of_runs;
 use serde::Serialize;
 use stats::{Better, Interval, Mean, Resampling};
 
@@ -182,21 +183,11 @@ fn samples(
         Workload::Of(name) => vec![workload(name)?],
         Workload::All => results.workloads.iter().filter(|w| table.covers(&w.name)).collect(),
     };
-    Some((mean_of(&of, |w| runs(w, &table.baseline))?, mean_of(&of, |w| runs(w, column))?))
-}
-
-/// Run by run, the mean over workloads; `None` without a workload, or where one lacks the runs of another.
-fn mean_of(
-    workloads: &[&WorkloadResults],
-    runs: impl Fn(&WorkloadResults) -> Option<Vec<f64>>,
-) -> Option<Vec<f64>> {
-    let all: Vec<Vec<f64>> = workloads.iter().map(|w| runs(w)).collect::<Option<_>>()?;
-    let number = all.first()?.len();
-    if all.iter().any(|r| r.len() != number) {
-        return None;
-    }
-    let of_run = |at: usize| stats::amean(&all.iter().map(|r| r[at]).collect::<Vec<_>>());
-    (0..number).map(of_run).collect()
+    let mean = |variant: &str| {
+        let all: Option<Vec<_>> = of.iter().map(|w| runs(w, variant)).collect();
+        mean_of_runs(&all?)
+    };
+    Some((mean(&table.baseline)?, mean(column)?))
 }
 
 fn cell(study: &Study, table: &Table, column: &str, p: Published, predicted: Predicted) -> Cell {

@@ -83,6 +83,10 @@ pub enum MechanismId {
     NohzBalance,
     /// `active-balance`.
     ActiveBalance,
+    /// `l2-prefetch-engine`.
+    L2PrefetchEngine,
+    /// `l3-prefetch-engine`.
+    L3PrefetchEngine,
 }
 
 /// Releases in which mainline has a mechanism switched on.
@@ -424,6 +428,21 @@ pub const MECHANISMS: &[Mechanism] = &[
         default: Default::Since(Version::new(2, 6)),
         study: None,
         what: "after failures to pull a waiting task the running one is pushed",
+    },
+    Mechanism {
+        id: MechanismId::L2PrefetchEngine,
+        name: "l2-prefetch-engine",
+        default: Default::Between(Version::new(3, 17), Version::new(4, 3)),
+        study: Some("power8-prefetch-engine"),
+        what: "powerpc, KVM HV: the L2 is logged when a vcore leaves its guest, and restored when it enters \
+               (logmpp and MPPR of POWER8's micro-partition prefetch engine)",
+    },
+    Mechanism {
+        id: MechanismId::L3PrefetchEngine,
+        name: "l3-prefetch-engine",
+        default: Default::Never,
+        study: Some("power8-prefetch-engine"),
+        what: "with l2-prefetch-engine: the most recently used way of the L3 is logged and restored as well",
     },
 ];
 

@@ -14,6 +14,8 @@ mod machine_testing;
 pub mod machine_tree;
 mod machine_words;
 pub mod ministat;
+pub mod prefetch_sweep;
+pub mod prefetch_sweep_svg;
 pub mod results;
 pub mod table;
 pub mod validation;

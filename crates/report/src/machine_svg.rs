@@ -1,11 +1,11 @@
 //! A machine drawn as nested boxes, in the manner of `lstopo`: an SVG picture for a mail or a web page.
 
 mod boxes;
-mod draw;
+pub(crate) mod draw;
 mod layout;
 mod legend;
 mod palette;
-mod text;
+pub(crate) mod text;
 
 use crate::machine_levels::levels;
 use crate::machine_tree::cpu_counts;

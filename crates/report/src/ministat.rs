@@ -148,7 +148,7 @@ x vanilla
 x  10         4.225         9.754         6.137        6.3876     1.3940327
 +   9         4.069         6.745           5.7     5.5426667    0.79136765
 No difference proven at 95.0% confidence
-Percent change +13.23%, BCa interval +0.90% to +27.86% at 95.0% (positive = better)
+Percent change +13.23%, BCa interval -0.77% to +29.92% at 95.0% (positive = better)
 Verdict at 99.0%: no difference proven; smallest effect these runs could show: 31.13%
 ";
         assert_eq!(text, expected);

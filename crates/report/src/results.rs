@@ -48,7 +48,7 @@ pub fn workload(
 }
 
 /// A line for each thing that was left out of the workload.
-fn ignored(results: &WorkloadResults) -> String {
+pub fn ignored(results: &WorkloadResults) -> String {
     let line = |i: &Ignored| format!("left out: {} ({})\n", i.feature.name(), i.path);
     results.ignored.iter().map(line).collect()
 }

@@ -121,21 +121,31 @@ impl Events {
         self.put(slot, Key::new(time_ns, 0));
     }
 
+    /// When the earliest event is due; [`NEVER`] without one.
+    pub fn next_ns(&mut self) -> u64 {
+        match self.first() {
+            Some(Key::ABSENT) | None => NEVER,
+            Some(first) => first.time_ns(),
+        }
+    }
+
     /// Takes the earliest event: its time and slot.
     pub fn pop(&mut self) -> Option<(u64, u32)> {
-        while let Some(node) = self.changed.pop() {
-            self.take_minima(node as usize);
-        }
-        let first = least(self.nodes.last()?);
-        if first == Key::ABSENT {
-            return None;
-        }
+        let first = self.first().filter(|&first| first != Key::ABSENT)?;
         let mut at = 0;
         for &level in self.levels.iter().rev() {
             at = at * ARITY + place(&self.nodes[level + at], first);
         }
         self.put(at as u32, Key::ABSENT);
         Some((first.time_ns(), at as u32))
+    }
+
+    /// The least key of all, with all minima up to date.
+    fn first(&mut self) -> Option<Key> {
+        while let Some(node) = self.changed.pop() {
+            self.take_minima(node as usize);
+        }
+        self.nodes.last().map(least)
     }
 
     /// Brings the minima above a node of slots up to date, as far up as they change.

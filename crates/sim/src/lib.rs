@@ -11,6 +11,7 @@ mod engine;
 pub mod events;
 pub mod fair;
 pub mod hardware;
+pub mod hypervisor;
 pub mod idle;
 mod latency;
 mod loops;
@@ -20,6 +21,7 @@ pub mod rng;
 mod scenario;
 pub mod topology;
 pub mod trace;
+mod uclamp;
 mod warmth;
 pub mod world;
 
@@ -110,6 +112,24 @@ pub enum SimError {
         found: u32,
         /// The clock that it may not be below.
         least: u32,
+    },
+    /// A cache, a sampling or a log table that cannot be.
+    #[error("machine `{machine}`: {source}")]
+    Cache {
+        /// The machine's name.
+        machine: String,
+        /// What is wrong.
+        source: cache::CacheError,
+    },
+    /// Guests on a host that cannot have them, or cannot have them so.
+    #[error("guests: {field}: found {found}, expected {expected}")]
+    Guests {
+        /// Which part.
+        field: &'static str,
+        /// What it holds.
+        found: String,
+        /// What is possible.
+        expected: String,
     },
     /// Domains could not be built.
     #[error(transparent)]

@@ -6,6 +6,7 @@ use crate::counters::Counters;
 use crate::engine::Sim;
 use crate::fair::Fair;
 use crate::hardware::{Hardware, Memory};
+use crate::hypervisor::Prefetch;
 use crate::latency::Latencies;
 use crate::loops;
 use crate::topology::Topology;
@@ -45,12 +46,14 @@ pub struct Scenario {
 }
 
 /// What happens around a workload.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Setting {
     /// CPUs that go offline and come online while the run lasts, in order.
     pub hotplug: Vec<HotplugStep>,
     /// Who governs the clocks; without, all cores run at `nominal_khz`.
     pub frequency: Option<Frequency>,
+    /// How a hypervisor uses the prefetch engine, where the kernel does.
+    pub prefetch: Prefetch,
 }
 
 /// What one run gives.
@@ -86,7 +89,7 @@ impl Scenario {
         workload: Workload,
         steps: &[HotplugStep],
     ) -> Result<Scenario, SimError> {
-        let setting = Setting { hotplug: steps.to_vec(), frequency: None };
+        let setting = Setting { hotplug: steps.to_vec(), ..Setting::default() };
         Scenario::in_setting(machine, kernel, workload, &setting)
     }
 
@@ -102,6 +105,13 @@ impl Scenario {
         workload: Workload,
         setting: &Setting,
     ) -> Result<Scenario, SimError> {
+        if setting.prefetch != Prefetch::default() || workload.guests.is_some() {
+            return Err(SimError::Guests {
+                field: "workload",
+                found: "guests, or a use of the prefetch engine without them".to_string(),
+                expected: "neither, or both on a host (`sim::hypervisor`)".to_string(),
+            });
+        }
         if machine.idle_states.is_empty() {
             return Err(SimError::IdleStates { machine: machine.name.clone() });
         }
@@ -135,7 +145,7 @@ impl Scenario {
         Ok(Scenario {
             topo,
             hw,
-            idle_states: machine.idle_states.clone(),
+            idle_states: idle_states(machine),
             kernel: kernel.clone(),
             workload,
             memory,
@@ -292,8 +302,19 @@ fn read(
         Reading::MeanMs { histogram, scale } => {
             Ok(recorded[histogram.index()].mean_us().ok_or_else(none)? / 1e3 * scale)
         }
+        Reading::Guests(_) => Err(missing()),
         Reading::PercentileUs { histogram, percent } => {
             recorded[histogram.index()].percentile_us(percent).ok_or_else(none)
         }
     }
+}
+
+/// Idle states with the time that it takes to leave them: firmware may tell the kernel more of the deepest than it needs.
+fn idle_states(machine: &Machine) -> Vec<IdleState> {
+    let mut states = machine.idle_states.clone();
+    let exit_us = machine.constants.value("deepest_idle_exit_us");
+    if let (Some(deepest), Ok(us)) = (states.last_mut(), exit_us) {
+        deepest.exit_latency_ns = (us * 1e3) as u64;
+    }
+    states
 }

@@ -7,6 +7,7 @@ use crate::idle::IdleHistory;
 use crate::pelt_clock::PeltClock;
 use crate::rng::Stream;
 use crate::topology::{Cpu, Topology};
+use crate::uclamp::Uclamp;
 use machine::CpuSet;
 use workload::{BarrierId, CondId, CounterId, FlagId, LockId, ProgramId, QueueId};
 
@@ -265,6 +266,8 @@ pub struct World<'a> {
     pub(crate) notes: Vec<Note>,
     /// Clocks of load tracking, by CPU; empty where these are the time.
     pub(crate) pelt_clocks: Vec<PeltClock>,
+    /// Utilisation clamps, where a governor listens and tasks have some.
+    pub(crate) uclamp: Option<Uclamp>,
     /// Draws of balancing.
     pub(crate) balance_draws: Stream,
     /// Counters.
@@ -360,7 +363,24 @@ impl World<'_> {
         let from = self.tasks[task.index()].cpu;
         self.counters.balanced_by_distance[self.topo.distance(from, cpu) as usize] += 1;
         self.tasks[task.index()].cpu = cpu;
+        if let Some(uclamp) = &mut self.uclamp {
+            uclamp.moved(task, cpu);
+        }
         self.notes.push(Note::Moved { task, from, to: cpu });
+    }
+
+    /// `task` is on its CPU's queue, or runnable on it again.
+    pub(crate) fn uclamp_inc(&mut self, task: TaskId) {
+        if let Some(uclamp) = &mut self.uclamp {
+            uclamp.inc(task, self.tasks[task.index()].cpu);
+        }
+    }
+
+    /// `task` leaves its queue to sleep or for good.
+    pub(crate) fn uclamp_dec(&mut self, task: TaskId) {
+        if let Some(uclamp) = &mut self.uclamp {
+            uclamp.dec(task);
+        }
     }
 
     /// Exit latency order of an idle CPU's state, and since when it is idle; `None` if it is not idle.

@@ -1,11 +1,17 @@
 //! The bootstrap interval of the percent change between two samples' means (arithmetic or harmonic): bias-corrected and accelerated
 //! (BCa; Efron and Tibshirani, "An Introduction to the Bootstrap", chapter 14; for two samples Davison and
-//! Hinkley, "Bootstrap Methods and their Application", section 5.3).
+//! Hinkley, "Bootstrap Methods and their Application", section 5.3), and expanded for few runs (T. Hesterberg, "What
+//! Teachers Should Know about the Bootstrap", The American Statistician 69(4), 2015, section 4.3).
+//!
+//! Resampled spreads are `sqrt(1 - 1/n)` of the true one, and quantiles of the normal distribution lie nearer to the centre
+//! than Student's: at 10 runs a plain interval at 95 % covers less than 91 % of the time. The expanded one takes its ends where
+//! Student's t and the lost spread say.
 
 use crate::better::Better;
 use crate::confidence::Confidence;
 use crate::error::StatsError;
 use crate::mean::Mean;
+use crate::student::t_quantile;
 use crate::summary::Summary;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -82,7 +88,7 @@ impl Interval {
     }
 }
 
-/// BCa interval of the percent change of arithmetic means from `base` to `variant`, positive where the variant is
+/// Expanded BCa interval of the percent change of arithmetic means from `base` to `variant`, positive where the variant is
 /// better (see [`Better::percent`]). Runs are resampled independently in both samples.
 ///
 /// `None` where a sample has fewer than two values, a value is negative or not finite, fewer than two
@@ -136,6 +142,43 @@ pub(crate) struct PercentBootstrap {
     /// BCa's a.
     acceleration: f64,
     normal: Normal,
+    expansion: Expansion,
+}
+
+/// How much wider than plain ones intervals of so few runs are.
+#[derive(Debug, Clone, Copy)]
+struct Expansion {
+    /// The true spread by the resampled one.
+    spread: f64,
+    /// Degrees of freedom (Welch and Satterthwaite).
+    freedom: f64,
+}
+
+impl Expansion {
+    /// Intervals as they come.
+    const NONE: Expansion = Expansion { spread: 1.0, freedom: f64::INFINITY };
+
+    /// Of the ratio of two means, by the error that each of them adds to it. Without errors there is nothing to expand.
+    fn of(base: &Summary, variant: &Summary) -> Expansion {
+        let part = |s: &Summary, other: &Summary| {
+            let n = s.n as f64;
+            let spread = s.stddev.map_or(0.0, |sd| sd * other.mean);
+            (spread.powi(2) / n, n - 1.0)
+        };
+        let parts = [part(base, variant), part(variant, base)];
+        let sum = |f: fn(f64, f64) -> f64| parts.iter().map(|&(v, free)| f(v, free)).sum::<f64>();
+        let variance = sum(|v, _| v);
+        let resampled = sum(|v, free| v * free / (free + 1.0));
+        let freedom = variance.powi(2) / sum(|v, free| v.powi(2) / free);
+        let spread = (variance / resampled).sqrt();
+        let finite = spread.is_finite() && freedom.is_finite();
+        if finite { Expansion { spread, freedom } } else { Expansion::NONE }
+    }
+
+    /// The normal quantile in whose place a plain interval's end of probability `tail` comes.
+    fn quantile(&self, tail: f64) -> Option<f64> {
+        Some(self.spread * t_quantile(tail, self.freedom)?)
+    }
 }
 
 impl PercentBootstrap {
@@ -169,24 +212,33 @@ impl PercentBootstrap {
                 bias: 0.0,
                 acceleration: 0.0,
                 normal,
+                expansion: Expansion::NONE,
             });
         }
+        let expansion = Expansion::of(&b, &v);
         let sorted = resampled(base, variant, change, resampling);
         let bias = normal.inverse_cdf(share_below(&sorted, estimate));
         let acceleration = acceleration(base, variant, change);
-        Some(PercentBootstrap { estimate, sorted, bias, acceleration, normal })
+        Some(PercentBootstrap { estimate, sorted, bias, acceleration, normal, expansion })
     }
 
-    /// The interval at `confidence`; `None` where an end is not finite.
+    /// The expanded interval at `confidence`; `None` where an end is not finite.
     pub(crate) fn interval(&self, confidence: Confidence) -> Option<Interval> {
-        let end = |tail: f64| quantile(&self.sorted, self.adjusted(tail));
-        let (low, high) = (end(confidence.tail()), end(1.0 - confidence.tail()));
+        let z = self.expansion.quantile(1.0 - confidence.tail())?;
+        self.between(z, confidence)
+    }
+
+    /// The interval whose ends are the normal quantiles `-z` and `z`, adjusted.
+    fn between(&self, z: f64, confidence: Confidence) -> Option<Interval> {
+        let end = |z: f64| quantile(&self.sorted, self.adjusted(z));
+        let (low, high) = (end(-z), end(z));
         let finite = self.estimate.is_finite() && low.is_finite() && high.is_finite();
         finite.then_some(Interval { estimate: self.estimate, low, high, confidence })
     }
 
-    /// Two-sided p-value of no change: 1 minus the level at which the interval's end reaches 0, so that the interval at
-    /// level L excludes 0 where the value is below 1 - L. Two samples without spread give 0 or 1.
+    /// Two-sided p-value of no change: 1 minus the level at which the plain interval's end reaches 0. Plain, as it cannot fall
+    /// below what the number of resamples allows, which Student's tails would raise without end; who judges few runs
+    /// asks Student's t as well. Two samples without spread give 0 or 1.
     pub(crate) fn p_value(&self) -> f64 {
         if self.sorted.len() == 1 {
             return if self.estimate == 0.0 { 1.0 } else { 0.0 };
@@ -198,9 +250,9 @@ impl PercentBootstrap {
         2.0 * tail.min(1.0 - tail)
     }
 
-    /// The place in the bootstrap distribution where the end of probability `tail` lies.
-    fn adjusted(&self, tail: f64) -> f64 {
-        let z = self.bias + self.normal.inverse_cdf(tail);
+    /// The place in the bootstrap distribution where the end of the normal quantile `z` lies.
+    fn adjusted(&self, z: f64) -> f64 {
+        let z = self.bias + z;
         let scale = 1.0 - self.acceleration * z;
         if scale > 0.0 {
             self.normal.cdf(self.bias + z / scale)

@@ -126,10 +126,11 @@ mod tests {
         assert_eq!(of(&low, &low, Better::Lower), Verdict::NoDifference);
     }
 
-    /// Here BCa excludes 0 at 95 % and Student does not: no claim.
+    /// Here BCa excludes 0 at 90 % and Student does not: no claim.
     #[test]
     fn both_intervals_must_exclude_zero() {
-        let c = compare(&A, &B, Better::Lower, &settings(Confidence::P95)).unwrap();
+        let level = Confidence::new(0.9).unwrap();
+        let c = compare(&A, &B, Better::Lower, &settings(level)).unwrap();
         assert!(c.percent.low > 0.0 && !c.difference.is_significant());
         assert_eq!(c.verdict, Verdict::NoDifference);
         let lone = |low, high| Interval { low, high, ..c.percent };

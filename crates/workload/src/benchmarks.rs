@@ -3,7 +3,7 @@
 use crate::rtapp as rt_app;
 use crate::rtapp::{Built, RtAppError};
 use crate::{
-    WorkloadError, daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench,
+    WorkloadError, daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench, kvm,
     netperf, schbench, sched_pipe, stream, tbench,
 };
 use machine::CpuSet;
@@ -61,6 +61,7 @@ macro_rules! for_each_benchmark {
             dbench Dbench costs,
             kernbench Kernbench costs,
             gitsource Gitsource costs,
+            kvm Kvm costs,
             rt_app RtApp file,
         }
     };
@@ -72,6 +73,16 @@ macro_rules! built {
     };
     (file $module:ident $params:ident $target:ident) => {
         $module::build_file($params, $target)
+    };
+}
+
+macro_rules! file_of {
+    (costs $params:ident) => {{
+        let _ = $params;
+        None
+    }};
+    (file $params:ident) => {
+        Some($params.file.as_str())
     };
 }
 
@@ -98,6 +109,13 @@ macro_rules! benchmarks {
             pub fn build(&self, target: &Target<'_>) -> Result<Built, BuildError> {
                 match self {
                     $(Benchmark::$variant(params) => built!($from $module params target),)+
+                }
+            }
+
+            /// The file that the parameters name, where the benchmark has one.
+            pub fn file(&self) -> Option<&str> {
+                match self {
+                    $(Benchmark::$variant(params) => file_of!($from params),)+
                 }
             }
         }

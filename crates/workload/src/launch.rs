@@ -10,6 +10,8 @@ const SHELL_CYCLES: f64 = 1.2e6;
 const START_CYCLES: f64 = 2.0e6;
 /// Earliest time the shell acts, so that the background has left its traces by then.
 const FIRST_WAKE_NS: u64 = 300_000_000;
+/// Tasks that were started before wake within so long before that.
+const LONG_SINCE_NS: u64 = 10_000_000;
 /// The shell acts at any point of a second of this length, so that runs meet ticks and timers at any phase.
 const WITHIN_NS: u64 = 100_000_000;
 
@@ -26,6 +28,16 @@ pub(crate) fn executed(ops: &[Op]) -> Vec<Op> {
 /// Runs a program as a shell does a command: forks a child for it and waits.
 pub(crate) fn command(program: ProgramId) -> [Op; 2] {
     [Op::Fork(program), Op::WaitChildren]
+}
+
+/// A task of a benchmark that was started long before, with no trace left of how: it wakes on a random CPU before the shell acts.
+pub(crate) fn long_since(program: ProgramId, cpus: Option<CpuSet>) -> Spawn {
+    Spawn {
+        affinity: cpus,
+        first_wake_ns: FIRST_WAKE_NS - LONG_SINCE_NS,
+        within_ns: LONG_SINCE_NS,
+        ..Spawn::new(program)
+    }
 }
 
 /// Adds a shell that starts `program` once, bound to `cpus` as `taskset` does it: fork, exec of taskset,

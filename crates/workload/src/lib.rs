@@ -13,6 +13,7 @@ pub mod false_sharing;
 pub mod gitsource;
 pub mod hackbench;
 pub mod kernbench;
+pub mod kvm;
 pub mod launch;
 pub mod netperf;
 mod no_costs;

@@ -3,7 +3,11 @@
 //! As the program does it (`strace` of Debian's dbench 4.0): for each operation of its load the client sends one packet
 //! and reads the answer, first 4 bytes of length and then the rest, as does the server with the request; two reads, of
 //! which the second finds its data there. An operation is a request and an answer of about 60 bytes; a read's answer
-//! and a write's request carry the data. `tbench_srv` forks a process for each connection. Clients are released together.
+//! and a write's request carry the data. Clients are released together.
+//!
+//! The program runs for minutes, of which a window of tenths of a second is simulated. Forking leaves all clients and servers on
+//! one node, from where balancing spreads them within seconds; so they are there from the start, asleep on random CPUs, which is where
+//! minutes of balancing and wake-ups leave them and what a window then settles from quickly.
 //!
 //! Of the load's 458,344 operations 27.1 % are reads of 11.9 KB on average, most of 4096 bytes, some of 61440; 8.6 % are
 //! writes of 25.7 KB, most of 65536, 4096 or 1. The cycle here has 33 operations with those shares: 9 reads and 3 writes, of
@@ -168,22 +172,19 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     let window = Window::new(&mut w);
     let cycle = w.histogram(Some(window.open));
     let released = w.barrier(u32::from(params.clients) + 1);
-    let mut listen = Vec::new();
-    let mut main = Vec::new();
     for _ in 0..params.clients {
         let connection = Connection::new(&mut w);
-        listen.push(Op::Fork(connection.server(&mut w, costs)));
+        let server = connection.server(&mut w, costs);
         let mut ops = vec![Op::Barrier(released), Op::Stamp];
         connection.client(&mut ops, costs);
         ops.extend([
             Op::Record { histogram: cycle, since: Since::Stamp },
             Op::Loop { to: 1, times: 0 },
         ]);
-        main.push(Op::Fork(w.program(NAME, ops)));
+        let client = w.program(NAME, ops);
+        w.spawns.extend([server, client].map(|program| launch::long_since(program, params.cpus)));
     }
-    listen.push(Op::WaitChildren);
-    main.insert(0, Op::Fork(w.program("tbench_srv", listen)));
-    main.push(Op::Barrier(released));
+    let mut main = vec![Op::Barrier(released)];
     main.extend(window.ops(params.warmup_s, params.seconds));
     launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);
     w.metrics.push(Metric {

@@ -172,6 +172,17 @@ fn priorities_slices_and_affinities() {
 }
 
 #[test]
+fn clamps_are_set_by_tasks_and_phases() {
+    let text = r#"{"tasks": {"t": {"util_max": 600, "phases": {
+        "p": {"util_min": 200, "run": 1}, "q": {"util_min": -1, "run": 1}}}}}"#;
+    let ops = program(&good(text, &seconds(1.0)), "t").ops.clone();
+    let clamps: Vec<Op> =
+        ops.into_iter().filter(|op| matches!(op, Op::SetUtilClamp { .. })).collect();
+    let expected = [(None, Some(600)), (Some(200), None)];
+    assert_eq!(clamps, expected.map(|(min, max)| Op::SetUtilClamp { min, max }));
+}
+
+#[test]
 fn the_run_ends_after_the_duration_or_when_all_threads_have_ended() {
     let text =
         |global: &str| format!("{{\"tasks\": {{\"t\": {{\"loop\": 2, \"run\": 1}}}}{global}}}");
@@ -210,8 +221,6 @@ fn what_is_not_simulated_is_refused_or_left_out_and_listed() {
         (task(r#""policy": "SCHED_DEADLINE""#), Feature::SchedDeadline, "tasks.t.policy"),
         (global(r#""default_policy": "SCHED_FIFO""#), Feature::SchedFifo, "global.default_policy"),
         (global(r#""pi_enabled": true"#), Feature::PiEnabled, "global.pi_enabled"),
-        (task(r#""util_min": 1"#), Feature::UtilMin, "tasks.t.util_min"),
-        (task(r#""util_max": 1"#), Feature::UtilMax, "tasks.t.util_max"),
         (task(r#""taskgroup": "/a""#), Feature::Taskgroup, "tasks.t.taskgroup"),
         (task(r#""nodes_membind": [0]"#), Feature::NodesMembind, "tasks.t.nodes_membind"),
         (task(r#""iorun": 1"#), Feature::Iorun, "tasks.t.iorun"),
@@ -236,6 +245,11 @@ fn refusals_say_the_path() {
         (task(r#""run": 1"#), Params::default(), "tasks.t.loop: found no end"),
         (task(r#""run": 1"#), seconds(0.0), "global.duration: found 0"),
         (task(r#""run": 1"#), seconds(f64::NAN), "global.duration: found NaN"),
+        (
+            task(r#""run": 1, "util_min": 300, "util_max": 200"#),
+            seconds(1.0),
+            "tasks.t.util_min: found 300, expected at most util_max, 200",
+        ),
         (task(r#""run": 1, "priority": 20"#), seconds(1.0), "tasks.t.priority: found 20"),
         (task(r#""run": 1, "cpus": [4]"#), seconds(1.0), "tasks.t.cpus: found 4"),
         (task(r#""run": 1, "cpus": []"#), seconds(1.0), "tasks.t.cpus: found"),

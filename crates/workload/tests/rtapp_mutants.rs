@@ -45,8 +45,6 @@ fn build_every_way(app: &RtApp) {
         Feature::SchedRr,
         Feature::SchedFifo,
         Feature::SchedDeadline,
-        Feature::UtilMin,
-        Feature::UtilMax,
         Feature::Taskgroup,
         Feature::NodesMembind,
         Feature::Mem,

@@ -3,7 +3,7 @@
 //! `[workload.tbench] clients = [1, 2, 4]` in a workload named `tbench` makes `tbench-1`, `tbench-2` and `tbench-4`. Every value is
 //! read as if it stood alone where the list stands, so that errors name the right line.
 
-use super::{ExperimentFile, WorkloadEntry, parse_toml};
+use super::{ExperimentFile, RowEntry, WorkloadEntry, parse_toml};
 use crate::ExperimentError;
 use std::ops::Range;
 use toml::Spanned;
@@ -54,7 +54,9 @@ pub(super) fn parse(text: &str, file: &str) -> Result<ExperimentFile, Experiment
 fn labelled(entry: WorkloadEntry, parameter: &str, value: &str) -> WorkloadEntry {
     let name = format!("{}-{value}", entry.name);
     let title = format!("{}, {parameter} = {value}", entry.title);
-    WorkloadEntry { name, title, ..entry }
+    let (varying, value) = (parameter.to_string(), value.to_string());
+    let row = Some(RowEntry { of: entry.name, varying, value });
+    WorkloadEntry { name, title, row, ..entry }
 }
 
 /// Refuses several lists in one workload, and a list that is too long.
@@ -150,6 +152,13 @@ mod tests {
             ("c-7", 7, "T, pairs = 7"),
         ];
         assert_eq!(found, expected);
+        let rows: Vec<Option<&str>> =
+            file.workloads.iter().map(|w| w.row.as_ref().map(|r| r.value.as_str())).collect();
+        assert_eq!(rows, [Some("1"), Some("2"), Some("16"), None, Some("5"), Some("7")]);
+        let row = RowEntry { of: "a".into(), varying: "pairs".into(), value: "16".into() };
+        assert_eq!(file.workloads[2].row, Some(row));
+        let again = toml::to_string(&file).unwrap();
+        assert_eq!(ExperimentFile::parse(&again, "x.toml").unwrap(), file);
     }
 
     #[test]

@@ -5,9 +5,21 @@ use serde::{Deserialize, Serialize};
 use workload::Benchmark;
 use workload::rtapp as rt_app;
 use workload::{
-    daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench, netperf, schbench,
-    sched_pipe, stream, tbench,
+    daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench, kvm, netperf,
+    schbench, sched_pipe, stream, tbench,
 };
+
+/// Where a workload stands in a table: what a list of a parameter's values says of each of the workloads that it makes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowEntry {
+    /// The table: the name that the workloads have in common.
+    pub of: String,
+    /// What differs from row to row.
+    pub varying: String,
+    /// Its value in this row.
+    pub value: String,
+}
 
 /// One workload: exactly one of the benchmarks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +37,8 @@ pub struct WorkloadEntry {
     pub background: Option<bool>,
     /// Bins of a histogram to show.
     pub histogram: Option<HistogramEntry>,
+    /// The row of a table that it is, if it is one.
+    pub row: Option<RowEntry>,
     /// What runs.
     pub benchmark: Benchmark,
 }
@@ -41,6 +55,8 @@ macro_rules! fields {
             variants: Option<Vec<String>>,
             background: Option<bool>,
             histogram: Option<HistogramEntry>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            row: Option<RowEntry>,
             $($module: Option<$module::Params>,)+
         }
 
@@ -59,6 +75,7 @@ macro_rules! fields {
                         variants: f.variants,
                         background: f.background,
                         histogram: f.histogram,
+                        row: f.row,
                         benchmark,
                     }),
                     _ => Err(format!(
@@ -79,6 +96,7 @@ macro_rules! fields {
                     variants: e.variants,
                     background: e.background,
                     histogram: e.histogram,
+                    row: e.row,
                     $($module: None,)+
                 };
                 match e.benchmark {

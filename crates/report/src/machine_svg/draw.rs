@@ -191,7 +191,8 @@ fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
-fn words(content: &str, x: f64, y: f64, size: f64, colour: &str) -> Text {
+/// A line of text.
+pub(crate) fn words(content: &str, x: f64, y: f64, size: f64, colour: &str) -> Text {
     Text::new(content)
         .set("x", number(x))
         .set("y", number(y))
@@ -208,6 +209,6 @@ fn rectangle(rect: Rect) -> Rectangle {
 }
 
 /// To a hundredth of a pixel, without zeros at the end.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     ((value * 100.0).round() / 100.0).to_string()
 }

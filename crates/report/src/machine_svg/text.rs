@@ -1,7 +1,7 @@
 //! How wide text is at most, as no font is known here.
 
 /// Fonts to take, the likeliest and widest first: what follows is drawn no wider than the first.
-pub(super) const FONTS: &str = "'DejaVu Sans', Verdana, 'Liberation Sans', Arial, sans-serif";
+pub(crate) const FONTS: &str = "'DejaVu Sans', Verdana, 'Liberation Sans', Arial, sans-serif";
 
 /// Widest that `text` gets at `size` pixels.
 pub(super) fn width(text: &str, size: f64) -> f64 {
@@ -26,7 +26,7 @@ fn em(c: char) -> f64 {
 
 /// `text` in lines of at most `room` pixels; control characters become spaces, and a word that is too long is
 /// broken.
-pub(super) fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
+pub(crate) fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

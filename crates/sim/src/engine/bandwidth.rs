@@ -24,7 +24,7 @@ impl NodeLoad {
 }
 
 /// Max-min fair: those who want less than the level get what they want, the others get the level.
-pub(super) fn fair_level(wanted: impl Iterator<Item = f64> + Clone, supply: f64) -> f64 {
+pub(crate) fn fair_level(wanted: impl Iterator<Item = f64> + Clone, supply: f64) -> f64 {
     if wanted.clone().sum::<f64>() <= supply {
         return f64::INFINITY;
     }

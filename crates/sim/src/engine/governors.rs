@@ -121,11 +121,15 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
                     idle_calls: c.idle_calls,
                     invariant: governed.max_freq_ratio.is_some(),
                 };
-                let (class, topo) = (&self.class, self.w.topo);
+                let (class, topo, uclamp) = (&self.class, self.w.topo, &self.w.uclamp);
                 schedutil.update(update, &limits, &governed.driver, |at| {
                     let cpu = cpus[at];
                     let max = topo.capacity[cpu as usize];
-                    Util::new(class.util(cpu).min(max), max)
+                    let util = Util::new(class.util(cpu).min(max), max);
+                    match uclamp.as_ref().map(|u| u.of(cpu)) {
+                        Some((uclamp_min, uclamp_max)) => Util { uclamp_min, uclamp_max, ..util },
+                        None => util,
+                    }
                 })
             }
             State::Ondemand(_) | State::Conservative(_) if now < policy.next_sample_ns => None,

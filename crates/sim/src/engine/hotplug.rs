@@ -118,6 +118,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             self.report_notes();
             self.place(task, target);
             self.class.enqueue(&mut self.w, task, Enqueue::Moved);
+            self.w.uclamp_inc(task);
             self.announce(task, cpu);
             self.w.counters.hotplug_moved += 1;
         }

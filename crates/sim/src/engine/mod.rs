@@ -1,11 +1,12 @@
 //! The event loop: time, CPUs and tasks; every scheduling decision is the class's.
 
-mod bandwidth;
+pub(crate) mod bandwidth;
 mod clients;
 mod clocks;
 mod cpu;
 mod devices;
 mod governors;
+pub(crate) mod guests;
 mod hotplug;
 mod lines;
 mod pace;
@@ -27,6 +28,7 @@ use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
 use crate::trace::Trace;
+use crate::uclamp::Uclamp;
 use crate::world::{CpuState, Note, Phase, Request, TaskId, World};
 use bandwidth::NodeLoad;
 use clients::Users;
@@ -126,6 +128,10 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 Some(_) => vec![PeltClock::new(); nr_cpus],
                 None => Vec::new(),
             },
+            uclamp: scenario
+                .governed
+                .as_ref()
+                .and_then(|_| Uclamp::new(scenario.kernel.version, workload, nr_cpus)),
             balance_draws: Stream::new(seed, Purpose::Balance),
             counters: Default::default(),
         };
@@ -213,40 +219,43 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
 
     /// Runs until a task stops the run.
     pub(crate) fn run(&mut self) -> Result<(), SimError> {
-        let first_user = self.scenario.topo.nr_cpus as u32;
-        let first_task = self.first_task;
-        let first_package = self.first_package;
-        let packages = self.scenario.governed.as_ref().map_or(0, |g| g.model.packages.len());
-        let hotplug = first_package + packages as u32;
         while !self.stopped {
             let next = self.events.pop().filter(|_| self.active > 0);
             let Some((now_ns, slot)) = next else { return Err(self.stuck()) };
-            if now_ns >= HORIZON_NS {
-                return Err(SimError::Horizon);
-            }
-            self.w.advance(now_ns);
-            self.w.counters.events += 1;
-            if slot < first_user {
-                self.cpu_event(slot as Cpu);
-            } else if slot >= first_task {
-                self.timer_event(TaskId(slot - first_task));
-            } else if slot < first_package {
-                self.request_arrives(slot - first_user);
-            } else if slot < hotplug {
-                self.firmware_looks((slot - first_package) as usize);
-            } else {
-                self.hotplug_event();
-            }
-            self.answer_requests();
-            if self.governors.is_some() {
-                self.govern();
-            }
-            if let Some(failure) = self.failure.take() {
-                return Err(failure);
-            }
+            self.event(now_ns, slot)?;
         }
         self.settle_all();
         Ok(())
+    }
+
+    /// The event of `slot`, at `now_ns`.
+    fn event(&mut self, now_ns: u64, slot: u32) -> Result<(), SimError> {
+        if now_ns >= HORIZON_NS {
+            return Err(SimError::Horizon);
+        }
+        let first_user = self.scenario.topo.nr_cpus as u32;
+        self.w.advance(now_ns);
+        self.w.counters.events += 1;
+        if slot < first_user {
+            self.cpu_event(slot as Cpu);
+        } else if slot >= self.first_task {
+            self.timer_event(TaskId(slot - self.first_task));
+        } else if slot < self.first_package {
+            self.request_arrives(slot - first_user);
+        } else {
+            let package = (slot - self.first_package) as usize;
+            let packages = self.scenario.governed.as_ref().map_or(0, |g| g.model.packages.len());
+            if package < packages {
+                self.firmware_looks(package);
+            } else {
+                self.hotplug_event();
+            }
+        }
+        self.answer_requests();
+        if self.governors.is_some() {
+            self.govern();
+        }
+        self.failure.take().map_or(Ok(()), Err)
     }
 
     pub(super) fn cpu_event(&mut self, cpu: Cpu) {

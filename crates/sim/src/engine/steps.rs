@@ -102,9 +102,8 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Op::Reply => Some(hw.socket_cycles + hw.softirq_cycles),
             Op::Fork(_) | Op::Clone(_) => Some(hw.fork_cycles),
             Op::Exec => Some(hw.exec_cycles),
-            Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_) | Op::Yield => {
-                Some(hw.syscall_cycles)
-            }
+            Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_) => Some(hw.syscall_cycles),
+            Op::SetUtilClamp { .. } | Op::Yield => Some(hw.syscall_cycles),
             Op::Sleep { .. } | Op::TimerWait { .. } | Op::WaitChildren => Some(hw.syscall_cycles),
             Op::Io { .. } => Some(hw.syscall_cycles),
             Op::Compute(_) | Op::RunFor(_) => None,
@@ -193,6 +192,12 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 self.class.set_slice(&mut self.w, task, slice_ns);
                 self.next_op(task)
             }
+            Some(&Op::SetUtilClamp { min, max }) => {
+                if let Some(uclamp) = &mut self.w.uclamp {
+                    uclamp.set(task, min, max);
+                }
+                self.next_op(task)
+            }
             Some(Op::Yield) => {
                 self.w.counters.yields += 1;
                 self.class.yield_task(&mut self.w, cpu, task);
@@ -267,6 +272,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         t.state = state;
         t.in_kernel = false;
         self.active -= u32::from(!t.daemon && state != State::Sleeping);
+        self.w.uclamp_dec(task);
         self.class.dequeue(&mut self.w, task, Dequeue::Sleep);
         Step::Resched
     }
@@ -281,6 +287,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         self.place(task, target);
         self.w.tasks[task.index()].queued_ns = self.w.now_ns;
         self.class.enqueue(&mut self.w, task, Enqueue::Moved);
+        self.w.uclamp_inc(task);
         self.announce(task, cpu);
         Step::Resched
     }
@@ -289,6 +296,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         let t = &mut self.w.tasks[task.index()];
         t.state = State::Dead;
         self.active -= u32::from(!t.daemon);
+        self.w.uclamp_dec(task);
         self.class.dequeue(&mut self.w, task, Dequeue::Exit);
         self.class.dead(&mut self.w, task);
         self.trace.exited(self.w.now_ns, task);

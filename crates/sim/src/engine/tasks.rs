@@ -15,6 +15,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let (program, allowed, parent) = (new.program, new.allowed, new.parent);
         self.active += u32::from(!new.daemon);
         self.w.tasks.push(Task { mm: task.0, ..new });
+        if let Some(uclamp) = &mut self.w.uclamp {
+            uclamp.fork(parent);
+        }
         self.events.add_slot();
         let name = &self.scenario.workload.programs[program.0 as usize].name;
         self.trace.created(self.w.now_ns, task, name, allowed);
@@ -60,6 +63,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         new.state = State::Runnable;
         new.queued_ns = self.w.now_ns;
         self.class.enqueue(&mut self.w, child, Enqueue::New);
+        self.w.uclamp_inc(child);
         self.announce(child, cpu);
     }
 
@@ -111,6 +115,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             self.class.enqueue(&mut self.w, task, Enqueue::Wakeup { migrated });
             target
         };
+        self.w.uclamp_inc(task);
         let t = &mut self.w.tasks[task.index()];
         self.active += u32::from(!t.daemon && t.state != State::Sleeping);
         t.state = State::Runnable;

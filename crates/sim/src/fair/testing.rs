@@ -42,6 +42,7 @@ pub(super) fn world(scenario: &Scenario) -> (World<'_>, Fair) {
         requests: Vec::new(),
         notes: Vec::new(),
         pelt_clocks: Vec::new(),
+        uclamp: None,
         balance_draws: Stream::new(0, Purpose::Balance),
         counters: Default::default(),
     };

@@ -3,8 +3,8 @@
 use crate::machines;
 use kernel::{Kernel, Version};
 use machine::Machine;
-use sim::cpufreq::{Governor, MaxFreq};
-use sim::{Frequency, Invariance, RunResult, Scenario, Setting, SimError};
+use sim::cpufreq::{AmdPstateMode, Governor, MaxFreq};
+use sim::{DriverChoice, Frequency, Invariance, RunResult, Scenario, Setting, SimError};
 use workload::{Op, Reading, Spawn, Spread, Work, Workload};
 
 const MS: u64 = 1_000_000;
@@ -26,13 +26,13 @@ fn kernel() -> Kernel {
 }
 
 fn governed(governor: Governor) -> Setting {
-    Setting { hotplug: Vec::new(), frequency: Some(Frequency::new(governor)) }
+    Setting { frequency: Some(Frequency::new(governor)), ..Setting::default() }
 }
 
 fn invariant(max: MaxFreq) -> Setting {
     let frequency =
         Frequency { invariance: Invariance::By(max), ..Frequency::new(Governor::Schedutil) };
-    Setting { hotplug: Vec::new(), frequency: Some(frequency) }
+    Setting { frequency: Some(frequency), ..Setting::default() }
 }
 
 /// `tasks` that compute without end, bound to the first CPUs, one each, and a task that stops the run.
@@ -146,6 +146,10 @@ fn a_sibling_keeps_its_core_at_the_higher_request() {
 
 /// Half of the time busy: runs for as long as it sleeps at P2, `sleep_ms` at a time.
 fn half_busy(machine: &Machine, setting: &Setting, sleep_ms: f64) -> RunResult {
+    run(machine, half_load(sleep_ms), setting)
+}
+
+fn half_load(sleep_ms: f64) -> Workload {
     let mut w = Workload::default();
     let ops = vec![
         Op::Compute(Work::fixed(sleep_ms * 1.5e6)),
@@ -157,7 +161,7 @@ fn half_busy(machine: &Machine, setting: &Setting, sleep_ms: f64) -> RunResult {
     let on = |cpu| Some(machine::CpuSet::single(cpu));
     w.spawns.push(Spawn { affinity: on(0), ..Spawn::new(program) });
     w.spawns.push(Spawn { affinity: on(8), first_wake_ns: 2_000 * MS, ..Spawn::new(stop) });
-    run(machine, w, setting)
+    w
 }
 
 #[test]
@@ -172,6 +176,70 @@ fn what_invariance_takes_for_the_maximum_decides_about_the_clock_of_half_a_load(
     near(busy_share(&governed(Governor::Performance)), 2.206 / 7.206, 0.05);
     // By the highest boost, half a load at P2 is 512 x 1.5 / 3.4 = 226 of 1024, far from P1.
     near(busy_share(&invariant(MaxFreq::MaxBoost)), 0.5, 0.05);
+}
+
+/// The time of 100 ms of P0 under `kernel`, by a task with clamps; `others` run on its CPU for a moment now and then.
+fn clamped_time(version: (u16, u16), clamp: (Option<u16>, Option<u16>), others: bool) -> f64 {
+    let mut w = timed(800.0, 2.25e8);
+    let (min, max) = clamp;
+    w.programs[0].ops.insert(0, Op::SetUtilClamp { min, max });
+    if others {
+        let sleep = Op::Sleep { mean_ns: 5e6, spread: Spread::Fixed };
+        let work = Op::Compute(Work::fixed(1e5));
+        let program = w.program("other", vec![sleep, work, Op::Loop { to: 0, times: 0 }]);
+        let affinity = Some(machine::CpuSet::single(0));
+        w.spawns.push(Spawn { affinity, ..Spawn::new(program) });
+    }
+    let kernel = Kernel::new(Version::new(version.0, version.1));
+    let setting = invariant(MaxFreq::P0);
+    let scenario = Scenario::in_setting(&epyc(), &kernel, w, &setting).expect("a scenario");
+    scenario.run(1).expect("a run").metrics[0]
+}
+
+/// An upper clamp of 300 asks for 1.25 x 300 / 1024 of P0, which is below P2.
+#[test]
+fn an_upper_clamp_holds_a_busy_task_back_from_5_3_on() {
+    let capped = (None, Some(300));
+    near(clamped_time((5, 9), capped, false), 0.1 * 2.25 / 1.5, 0.01);
+    near(clamped_time((5, 2), capped, false), 0.1 * 2.25 / 3.4, 0.01);
+    near(clamped_time((5, 9), (None, None), false), 0.1 * 2.25 / 3.4, 0.01);
+    // A task without clamps on the same queue lifts the clamp while it is there; 5.9 does not slow down a busy CPU then.
+    let together = clamped_time((5, 9), capped, true);
+    assert!(together < 0.1, "{together}");
+}
+
+#[test]
+fn a_lower_clamp_speeds_up_a_task_that_sleeps() {
+    let machine = epyc();
+    let busy_share = |min: Option<u16>| {
+        let mut w = half_load(5.0);
+        if min.is_some() {
+            w.programs[0].ops.insert(0, Op::SetUtilClamp { min, max: None });
+            w.programs[0].ops[3] = Op::Loop { to: 1, times: 0 };
+        }
+        let result = run(&machine, w, &invariant(MaxFreq::MaxBoost));
+        result.counters.run_ns_by_busy.iter().sum::<u64>() as f64 / result.end_ns as f64
+    };
+    near(busy_share(None), 0.5, 0.05);
+    // Without the task its queue has no lower clamp: the clock falls while it sleeps, and it runs about 1 ms at P2 until the
+    // firmware has boosted, then 6 Mcycles at 3.4 GHz.
+    let run_ms = 1.0 + (7.5 - 1.5) / 3.4;
+    near(busy_share(Some(1024)), run_ms / (run_ms + 5.0), 0.05);
+}
+
+#[test]
+fn amd_pstate_is_refused_before_its_time() {
+    let with = |minor, driver| {
+        let frequency = Frequency { driver, ..Frequency::new(Governor::Schedutil) };
+        let setting = Setting { frequency: Some(frequency), ..Setting::default() };
+        let kernel = Kernel::new(Version::new(5, minor));
+        Scenario::in_setting(&epyc(), &kernel, timed(100.0, 2.25e8), &setting)
+    };
+    let passive = DriverChoice::AmdPstate(AmdPstateMode::Passive);
+    let error = with(16, passive).unwrap_err().to_string();
+    assert!(error.contains("amd-pstate") && error.contains("5.17"), "{error}");
+    let time = with(17, passive).and_then(|s| s.run(1)).expect("a run").metrics[0];
+    assert!(time < 0.1, "a busy task gets more than P0: {time}");
 }
 
 #[test]

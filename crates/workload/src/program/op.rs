@@ -108,6 +108,14 @@ pub enum Op {
     SetNice(i8),
     /// Asks for slices of this length, in ns (`sched_setattr`, `sched_runtime` of a fair task), where the kernel has them.
     SetSlice(u64),
+    /// Asks schedutil for at least or at most so much of a CPU, of 1024 (`sched_setattr`, `SCHED_FLAG_UTIL_CLAMP`), where
+    /// the kernel has clamps (5.3). What is absent stays.
+    SetUtilClamp {
+        /// Lower clamp.
+        min: Option<u16>,
+        /// Upper clamp.
+        max: Option<u16>,
+    },
     /// Lets others run first (`sched_yield`).
     Yield,
     /// Sets or clears a flag.

@@ -16,10 +16,6 @@ pub enum Feature {
     SchedFifo,
     /// `SCHED_DEADLINE`: ignored, it is `SCHED_OTHER` at nice 0.
     SchedDeadline,
-    /// `util_min`.
-    UtilMin,
-    /// `util_max`.
-    UtilMax,
     /// `taskgroup` other than the root: ignored, all tasks are in the root group.
     Taskgroup,
     /// `nodes_membind`.
@@ -43,8 +39,6 @@ impl Feature {
             Feature::SchedRr => "sched_rr",
             Feature::SchedFifo => "sched_fifo",
             Feature::SchedDeadline => "sched_deadline",
-            Feature::UtilMin => "util_min",
-            Feature::UtilMax => "util_max",
             Feature::Taskgroup => "taskgroup",
             Feature::NodesMembind => "nodes_membind",
             Feature::Mem => "mem",

@@ -14,6 +14,7 @@ impl<'a> Builder<'a> {
         let attributes = &t.task.attributes;
         let path = format!("tasks.{}", t.task.name);
         self.not_simulated(&path, attributes)?;
+        self.util_clamps(t, &path, attributes)?;
         let policy = attributes.policy.unwrap_or(self.app.global.default_policy);
         self.schedule(t, &path, policy, attributes)
     }
@@ -28,6 +29,7 @@ impl<'a> Builder<'a> {
         let name = phase.name.as_deref().unwrap_or("");
         let path = format!("tasks.{}.phases.{name}", t.task.name);
         self.not_simulated(&path, &phase.attributes)?;
+        self.util_clamps(t, &path, &phase.attributes)?;
         let cpus = self.affinity(t, phase)?;
         // Threads start with all CPUs; after the last phase comes the first again.
         let before = match nth.checked_sub(1).and_then(|before| t.task.phases.get(before)) {
@@ -104,13 +106,33 @@ impl<'a> Builder<'a> {
         Ok(Some(set))
     }
 
+    /// `set_thread_uclamp` of rt-app: what is said, by a task or by a phase, holds until something else is.
+    fn util_clamps(
+        &self,
+        t: &mut Thread<'a>,
+        path: &str,
+        attributes: &Attributes,
+    ) -> Result<(), RtAppError> {
+        let (min, max) = (attributes.util_min, attributes.util_max);
+        if min.is_none() && max.is_none() {
+            return Ok(());
+        }
+        let of_task = &t.task.attributes;
+        if let Some((low, high)) = min.or(of_task.util_min).zip(max.or(of_task.util_max))
+            && low > high
+        {
+            let expected = format!("at most util_max, {high}");
+            return Err(self.refuse(&format!("{path}.util_min"), &low.to_string(), &expected));
+        }
+        t.ops.push(Op::SetUtilClamp { min, max });
+        Ok(())
+    }
+
     fn not_simulated(&mut self, path: &str, attributes: &Attributes) -> Result<(), RtAppError> {
         let group = attributes.taskgroup.as_deref().is_some_and(|group| group != "/");
         for (feature, key, given) in [
             (Feature::NodesMembind, "nodes_membind", attributes.nodes_membind.is_some()),
             (Feature::Taskgroup, "taskgroup", group),
-            (Feature::UtilMin, "util_min", attributes.util_min.is_some()),
-            (Feature::UtilMax, "util_max", attributes.util_max.is_some()),
         ] {
             if given {
                 self.leave_out(feature, &format!("{path}.{key}"))?;

@@ -1,0 +1,184 @@
+//! The caches of a core: L1 instructions, L1 data, L2 and the local L3 as POWER8 has them.
+//!
+//! The L1 data cache is written through and not filled by writes; the L2 holds all that the L1 caches hold; the L3 takes
+//! what falls out of the L2 (a victim cache), and what is found there moves up.
+
+use crate::CacheError;
+use crate::set_associative::{Cache, Evicted, Geometry, Line};
+
+/// What an access is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Instructions.
+    Fetch,
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+}
+
+/// Where a line was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// In the L1.
+    L1,
+    /// In the L2.
+    L2,
+    /// In the local L3.
+    L3,
+    /// Beyond it.
+    Memory,
+}
+
+impl Level {
+    /// Number of levels.
+    pub const COUNT: usize = 4;
+}
+
+/// What an access did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// Where the line was.
+    pub level: Level,
+    /// Lines that went back to memory because of it.
+    pub writebacks: u32,
+    /// Whether the prefetch engine had brought the line to where it was found.
+    pub prefetched: bool,
+}
+
+/// The shapes of a core's caches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// L1 instructions.
+    pub l1i: Geometry,
+    /// L1 data.
+    pub l1d: Geometry,
+    /// L2.
+    pub l2: Geometry,
+    /// Local L3.
+    pub l3: Geometry,
+}
+
+/// The caches of one core.
+#[derive(Debug, Clone)]
+pub struct Hierarchy {
+    l1i: Cache,
+    l1d: Cache,
+    l2: Cache,
+    l3: Cache,
+    /// Lines that the engine brought and that went out untouched.
+    useless: u64,
+}
+
+impl Hierarchy {
+    /// Empty caches with one of `sampled` sets.
+    ///
+    /// # Errors
+    /// As [`Cache::new`].
+    pub fn new(shape: &Shape, sampled: u32) -> Result<Hierarchy, CacheError> {
+        Ok(Hierarchy {
+            l1i: Cache::new(&shape.l1i, sampled)?,
+            l1d: Cache::new(&shape.l1d, sampled)?,
+            l2: Cache::new(&shape.l2, sampled)?,
+            l3: Cache::new(&shape.l3, sampled)?,
+            useless: 0,
+        })
+    }
+
+    /// One access.
+    #[inline]
+    pub fn access(&mut self, line: Line, kind: Kind) -> Access {
+        let hit = Access { level: Level::L1, writebacks: 0, prefetched: false };
+        let write = match kind {
+            Kind::Fetch if self.l1i.touch(line, false).is_some() => return hit,
+            Kind::Read if self.l1d.touch(line, false).is_some() => return hit,
+            Kind::Fetch | Kind::Read => false,
+            Kind::Write => {
+                self.l1d.touch(line, false);
+                true
+            }
+        };
+        let below = self.below_l1(line, write);
+        match kind {
+            Kind::Fetch => _ = self.l1i.insert(line, false, false),
+            Kind::Read => _ = self.l1d.insert(line, false, false),
+            Kind::Write => {}
+        }
+        below
+    }
+
+    fn below_l1(&mut self, line: Line, write: bool) -> Access {
+        if let Some(hit) = self.l2.touch(line, write) {
+            return Access { level: Level::L2, writebacks: 0, prefetched: hit.prefetched };
+        }
+        let (level, dirty, prefetched) = match self.l3.remove(line) {
+            Some(found) => (Level::L3, found.dirty, found.useless),
+            None => (Level::Memory, false, false),
+        };
+        let writebacks = self.fill_l2(line, write || dirty, false);
+        Access { level, writebacks, prefetched }
+    }
+
+    /// Puts `line` into the L2 and what falls out into the L3; lines that go back to memory.
+    fn fill_l2(&mut self, line: Line, dirty: bool, prefetched: bool) -> u32 {
+        let Some(out) = self.l2.insert(line, dirty, prefetched) else { return 0 };
+        self.useless += u64::from(out.useless);
+        self.l1d.remove(out.line);
+        self.l1i.remove(out.line);
+        self.fill_l3(out.line, out.dirty, false)
+    }
+
+    fn fill_l3(&mut self, line: Line, dirty: bool, prefetched: bool) -> u32 {
+        let Some(Evicted { dirty, useless, .. }) = self.l3.insert(line, dirty, prefetched) else {
+            return 0;
+        };
+        self.useless += u64::from(useless);
+        u32::from(dirty)
+    }
+
+    /// Brings `line` to the L2 for the engine: from where, and lines that go back to memory; `None` where it is
+    /// there already.
+    pub fn prefetch_l2(&mut self, line: Line) -> Option<(Level, u32)> {
+        if self.l2.holds(line) {
+            return None;
+        }
+        let (level, dirty) = match self.l3.remove(line) {
+            Some(found) => (Level::L3, found.dirty),
+            None => (Level::Memory, false),
+        };
+        Some((level, self.fill_l2(line, dirty, true)))
+    }
+
+    /// Brings `line` to the L3 for the engine: lines that go back to memory; `None` where it or the L2 has the line.
+    pub fn prefetch_l3(&mut self, line: Line) -> Option<u32> {
+        if self.l2.holds(line) || self.l3.holds(line) {
+            return None;
+        }
+        Some(self.fill_l3(line, false, true))
+    }
+
+    /// The L2.
+    pub fn l2(&self) -> &Cache {
+        &self.l2
+    }
+
+    /// The local L3.
+    pub fn l3(&self) -> &Cache {
+        &self.l3
+    }
+
+    /// The L1 data cache.
+    pub fn l1d(&self) -> &Cache {
+        &self.l1d
+    }
+
+    /// The L1 instruction cache.
+    pub fn l1i(&self) -> &Cache {
+        &self.l1i
+    }
+
+    /// Lines that the engine brought and that went out untouched.
+    pub fn useless_prefetches(&self) -> u64 {
+        self.useless
+    }
+}

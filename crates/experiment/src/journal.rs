@@ -1,0 +1,241 @@
+//! Finished runs of an experiment that is not finished: a file beside the result store to be, to go on from after an
+//! interruption.
+//!
+//! The first line says which experiment, machine and program the runs belong to; each other one is a run. Every line starts
+//! with a digest of its rest, so that what an interruption cut is noticed and run again. The file's name is not that of a
+//! store, and a store takes its name only when it is whole: one cannot be taken for the other.
+
+use crate::ExperimentError;
+use crate::digest::{of_list, sha256};
+use crate::engine::Sample;
+use crate::plan::Plan;
+use crate::store::{TEMPORARY_PREFIX, broken, folder_of};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Version of the layout.
+const FORMAT: u32 = 1;
+/// What a journal's name has more than its store's.
+const SUFFIX: &str = ".partial";
+/// Hexadecimal digits of a line's digest.
+const DIGITS: usize = 16;
+
+/// Whose runs a journal holds. Runs of another are not mixed with them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    format: u32,
+    engine: String,
+    program: String,
+    experiment: String,
+    machine: String,
+}
+
+impl Identity {
+    /// Of `plan`, run by `engine` of the program whose executable has the bytes `program`: another build may predict
+    /// something else.
+    ///
+    /// # Errors
+    ///
+    /// Files that workloads name and that cannot be read.
+    pub fn of(plan: &Plan, engine: &str, program: &[u8]) -> Result<Identity, ExperimentError> {
+        let json = |e: serde_json::Error| ExperimentError::Refused {
+            file: plan.path.clone(),
+            field: "experiment".to_string(),
+            reason: e.to_string(),
+        };
+        let mut parts = vec![serde_json::to_vec(&plan.file).map_err(json)?];
+        for name in plan.file.workloads.iter().filter_map(|w| w.benchmark.file()) {
+            let path = plan.folder().join(name);
+            let bytes = std::fs::read(&path).map_err(|reason| io(&path, reason))?;
+            parts.push(bytes);
+        }
+        Ok(Identity {
+            format: FORMAT,
+            engine: engine.to_string(),
+            program: sha256(program),
+            experiment: of_list(parts.iter().map(Vec::as_slice)),
+            machine: sha256(&serde_json::to_vec(&plan.machine).map_err(json)?),
+        })
+    }
+
+    /// What of it another one has otherwise.
+    fn difference(&self, other: &Identity) -> Option<&'static str> {
+        let fields = [
+            (self.format == other.format, "another version of the file"),
+            (self.experiment == other.experiment, "another experiment or seed"),
+            (self.machine == other.machine, "another machine"),
+            (self.engine == other.engine, "another engine"),
+            (self.program == other.program, "another build of schedscape"),
+        ];
+        fields.into_iter().find(|f| !f.0).map(|f| f.1)
+    }
+}
+
+/// Which run: workload, variant, number.
+type Key = (String, String, u32);
+
+/// A run's line. Floats are kept as their bits, so that they come back the same.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    workload: String,
+    variant: String,
+    run: u32,
+    metrics: Vec<u64>,
+    power_w: Option<u64>,
+    counters: Vec<(String, u64)>,
+}
+
+/// An open journal. While it is open no other process can open it.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: Mutex<File>,
+    /// Bytes that were there when it was opened.
+    opened_bytes: u64,
+    kept: BTreeMap<Key, Sample>,
+}
+
+impl Journal {
+    /// Where the runs are kept that are to go into the store `dir`.
+    pub fn path_of(dir: &Path) -> PathBuf {
+        let mut name = dir.file_name().map_or_else(OsString::new, OsString::from);
+        name.push(SUFFIX);
+        dir.with_file_name(name)
+    }
+
+    /// Opens the journal of the store `dir`, or begins one. A line that an interruption cut is dropped.
+    ///
+    /// # Errors
+    ///
+    /// A journal of another identity, a file that is none, one that another process has open.
+    pub fn open(dir: &Path, identity: &Identity) -> Result<Journal, ExperimentError> {
+        let path = Journal::path_of(dir);
+        if !path.exists() {
+            begin(&path, identity)?;
+        }
+        let failed = |reason| io(&path, reason);
+        let mut file = OpenOptions::new().read(true).write(true).open(&path).map_err(failed)?;
+        file.try_lock().map_err(|e| match e {
+            TryLockError::WouldBlock => {
+                broken(&path, "lock", "a run that goes on", "one that has ended")
+            }
+            TryLockError::Error(reason) => failed(reason),
+        })?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let (first, mut whole) = next_line(&bytes).ok_or_else(|| none(&path))?;
+        let found: Identity = serde_json::from_slice(first).map_err(|_| none(&path))?;
+        if let Some(found) = found.difference(identity) {
+            let expected = "runs of this one; another directory, or no such file, starts afresh";
+            return Err(broken(&path, "runs", &format!("those of {found}"), expected));
+        }
+        let mut kept = BTreeMap::new();
+        while let Some((line, length)) = next_line(&bytes[whole..]) {
+            let Ok(line) = serde_json::from_slice::<Line>(line) else { break };
+            let (key, sample) = run_of(line);
+            kept.insert(key, sample);
+            whole += length;
+        }
+        file.set_len(whole as u64).map_err(failed)?;
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        Ok(Journal { path, file: Mutex::new(file), opened_bytes: whole as u64, kept })
+    }
+
+    /// Runs that were there when it was opened.
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Whether there were none.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// The run that was there, if it was.
+    pub(crate) fn sample(&self, workload: &str, variant: &str, run: u32) -> Option<&Sample> {
+        self.kept.get(&(workload.to_string(), variant.to_string(), run))
+    }
+
+    /// Adds a run.
+    pub(crate) fn keep(
+        &self,
+        workload: &str,
+        variant: &str,
+        run: u32,
+        sample: &Sample,
+    ) -> Result<(), ExperimentError> {
+        let line = Line {
+            workload: workload.to_string(),
+            variant: variant.to_string(),
+            run,
+            metrics: sample.metrics.iter().map(|m| m.to_bits()).collect(),
+            power_w: sample.power_w.map(f64::to_bits),
+            counters: sample.counters.clone(),
+        };
+        let line = line_of(&line, &self.path)?;
+        // Another thread's panic leaves at worst a cut line.
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(line.as_bytes()).map_err(|reason| io(&self.path, reason))
+    }
+
+    /// Removes the file if it holds no run, as after an experiment that was refused.
+    pub fn remove_if_empty(self) -> Result<(), ExperimentError> {
+        let bytes = std::fs::metadata(&self.path).map_err(|reason| io(&self.path, reason))?.len();
+        if self.is_empty() && bytes == self.opened_bytes { self.remove() } else { Ok(()) }
+    }
+
+    /// Removes the file, when a store has its runs.
+    pub fn remove(self) -> Result<(), ExperimentError> {
+        std::fs::remove_file(&self.path).map_err(|reason| io(&self.path, reason))
+    }
+}
+
+fn io(path: &Path, reason: std::io::Error) -> ExperimentError {
+    ExperimentError::Io { file: path.display().to_string(), reason }
+}
+
+fn none(path: &Path) -> ExperimentError {
+    broken(path, "line 1", "something else", "the finished runs of an interrupted experiment")
+}
+
+/// Writes a journal without runs, under another name first.
+fn begin(path: &Path, identity: &Identity) -> Result<(), ExperimentError> {
+    let failed = |reason| io(path, reason);
+    let folder = folder_of(path);
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let builder = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempfile_in(folder);
+    let mut file = builder.map_err(failed)?;
+    file.write_all(line_of(identity, path)?.as_bytes()).map_err(failed)?;
+    file.persist_noclobber(path).map_err(|e| failed(e.error))?;
+    Ok(())
+}
+
+fn line_of(value: &impl Serialize, path: &Path) -> Result<String, ExperimentError> {
+    let json = serde_json::to_string(value)
+        .map_err(|e| broken(path, "run", &e.to_string(), "text that JSON can hold"))?;
+    Ok(format!("{} {json}\n", &sha256(json.as_bytes())[..DIGITS]))
+}
+
+/// The first line's text behind its digest, and the line's length; `None` where it is cut or damaged.
+fn next_line(bytes: &[u8]) -> Option<(&[u8], usize)> {
+    let end = bytes.iter().position(|&b| b == b'\n')?;
+    let (digest, rest) = bytes.get(..end)?.split_at_checked(DIGITS)?;
+    let text = rest.strip_prefix(b" ")?;
+    (sha256(text).as_bytes().get(..DIGITS)? == digest).then_some((text, end + 1))
+}
+
+fn run_of(line: Line) -> (Key, Sample) {
+    let sample = Sample {
+        metrics: line.metrics.into_iter().map(f64::from_bits).collect(),
+        power_w: line.power_w.map(f64::from_bits),
+        counters: line.counters,
+    };
+    ((line.workload, line.variant, line.run), sample)
+}
