@@ -61,6 +61,16 @@ pub enum VmError {
     /// A guest that failed.
     #[error(transparent)]
     Guest(#[from] GuestError),
+    /// A machine that QEMU cannot be.
+    #[error(
+        "{machine}: found {found}, expected the same number everywhere, as QEMU's machines have it"
+    )]
+    Irregular {
+        /// Its name.
+        machine: String,
+        /// What differs.
+        found: String,
+    },
     /// A package that a suite does not have.
     #[error("package {package}: not in {suite} for {arch}")]
     NoPackage {

@@ -4,6 +4,7 @@
 //! packs a guest's root file system around [`guest::INIT`]. [`boot`] runs one, and [`frames`] reads what it says.
 
 pub mod arch;
+pub mod board;
 pub mod boot;
 pub mod capture;
 mod error;
