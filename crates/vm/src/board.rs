@@ -43,6 +43,7 @@ impl Board {
             Arch::X86 => x86(machine, shape),
             Arch::Arm64 => arm64(shape),
             Arch::Powerpc => powerpc(machine, shape)?,
+            Arch::Other => return Err(VmError::NoBoard { machine: machine.name.clone() }),
         };
         memory(machine, &mut arguments);
         Ok(Board { arguments, thread_groups: thread_groups(machine) })

@@ -61,6 +61,12 @@ pub enum VmError {
     /// A guest that failed.
     #[error(transparent)]
     Guest(#[from] GuestError),
+    /// A machine of an architecture that guests cannot have.
+    #[error("{machine}: found another architecture, expected x86, arm64 or powerpc")]
+    NoBoard {
+        /// Its name.
+        machine: String,
+    },
     /// A machine that QEMU cannot be.
     #[error(
         "{machine}: found {found}, expected the same number everywhere, as QEMU's machines have it"
