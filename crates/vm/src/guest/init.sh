@@ -94,6 +94,7 @@ send_captures() {
 }
 
 note "booted $(uname -r)"
+# shellcheck source=/dev/null
 . /job
 echo "@@done"
 poweroff -f
