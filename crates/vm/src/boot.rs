@@ -1,0 +1,237 @@
+//! One boot of a guest: QEMU as a child process, watched until it is done, and gone afterwards in any case.
+
+use crate::error::{GuestError, GuestFault};
+use crate::frames::{Frames, Said};
+use crate::qemu::Qemu;
+use crate::{KernelImage, VmError};
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Lines of the console that an error shows.
+const LAST_LINES: usize = 20;
+/// Longest line that is kept whole; a guest that prints rubbish must not fill memory.
+const LONGEST_LINE: u64 = 1 << 16;
+/// How often a waiting boot looks whether it should stop.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What to boot.
+#[derive(Debug, Clone)]
+pub struct Guest<'a> {
+    /// The kernel.
+    pub kernel: &'a KernelImage,
+    /// Its root file system, compressed.
+    pub initramfs: &'a Path,
+    /// QEMU's arguments for the machine, without kernel, console and devices.
+    pub machine: &'a [String],
+    /// What follows on the kernel's command line.
+    pub append: &'a str,
+}
+
+/// How long a guest may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Without a line on its console, in s.
+    pub silent_s: u64,
+    /// In all, in s.
+    pub total_s: u64,
+}
+
+/// A child that does not outlive its owner.
+struct Owned(Child);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // It may be gone already, which is as good.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Boots `guest` and hands what it says to `hear` until it is done. `stop` ends it early.
+///
+/// # Errors
+/// QEMU that does not start, and all that can happen to a guest, with the last lines of its console.
+pub fn boot(
+    qemu: &Qemu,
+    guest: &Guest,
+    limits: Limits,
+    stop: &AtomicBool,
+    hear: &mut dyn FnMut(Said),
+) -> Result<(), VmError> {
+    let mut command = command(qemu, guest);
+    let spawned =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = Owned(spawned.map_err(|source| VmError::Program {
+        program: guest.kernel.arch.qemu().to_owned(),
+        source,
+        install: format!("schedscape vm fetch --arch {}", guest.kernel.arch),
+    })?);
+    let (sender, lines) = channel();
+    let readers = [
+        child.0.stdout.take().map(|pipe| read(pipe, sender.clone(), Line::Console)),
+        child.0.stderr.take().map(|pipe| read(pipe, sender, Line::Qemu)),
+    ];
+    let mut watch = Watch::new(limits);
+    let heard = watch.listen(&lines, stop, hear);
+    let ended = match heard {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(watch.ended(&mut child.0)),
+        Err(fault) => Err(fault),
+    };
+    drop(child);
+    readers.into_iter().flatten().for_each(|reader| drop(reader.join()));
+    let console = Vec::from(watch.console);
+    ended.map_err(|what| GuestError { what, console }.into())
+}
+
+fn command(qemu: &Qemu, guest: &Guest) -> Command {
+    let kernel = guest.kernel;
+    let mut command = qemu.command();
+    command.args(["-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"]);
+    command.args(["-nic", "none"]).args(guest.machine);
+    command.arg("-kernel").arg(&kernel.image).arg("-initrd").arg(guest.initramfs);
+    let console = kernel.arch.console();
+    let append = format!("console={console} quiet panic=-1 sched_verbose log_buf_len=8M");
+    command.arg("-append").arg(format!("{append} {}", guest.append).trim_end());
+    command
+}
+
+/// A line of the console or of QEMU itself.
+enum Line {
+    Console(String),
+    Qemu(String),
+}
+
+fn read(
+    pipe: impl Read + Send + 'static,
+    to: Sender<Line>,
+    kind: fn(String) -> Line,
+) -> std::thread::JoinHandle<()> {
+    std::thread::spawn(move || {
+        let mut pipe = BufReader::new(pipe);
+        let mut line = Vec::new();
+        // Whoever listens may have heard enough.
+        while let Ok(1..) = (&mut pipe).take(LONGEST_LINE).read_until(b'\n', &mut line) {
+            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+            line.clear();
+            if to.send(kind(text)).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// What a boot remembers while it listens.
+struct Watch {
+    limits: Limits,
+    start: Instant,
+    frames: Frames,
+    console: VecDeque<String>,
+    qemu: VecDeque<String>,
+}
+
+impl Watch {
+    fn new(limits: Limits) -> Watch {
+        let (console, qemu) = (VecDeque::new(), VecDeque::new());
+        Watch { limits, start: Instant::now(), frames: Frames::default(), console, qemu }
+    }
+
+    /// Listens until the guest is done, or its lines end, which is `false`.
+    fn listen(
+        &mut self,
+        lines: &Receiver<Line>,
+        stop: &AtomicBool,
+        hear: &mut dyn FnMut(Said),
+    ) -> Result<bool, GuestFault> {
+        let mut last = Instant::now();
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err(GuestFault::Interrupted);
+            }
+            if self.start.elapsed().as_secs() >= self.limits.total_s {
+                return Err(GuestFault::Slow { limit_s: self.limits.total_s });
+            }
+            if last.elapsed().as_secs() >= self.limits.silent_s {
+                return Err(GuestFault::Silent { silent_s: self.limits.silent_s });
+            }
+            let line = match lines.recv_timeout(LOOK) {
+                Ok(Line::Console(line)) => line,
+                Ok(Line::Qemu(line)) => {
+                    keep(&mut self.qemu, line);
+                    continue;
+                }
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return Ok(false),
+            };
+            last = Instant::now();
+            match self.frames.line(&line)? {
+                Some(Said::Done) => return Ok(true),
+                Some(Said::Console(line)) => {
+                    let fault = fault_of(&line);
+                    keep(&mut self.console, line.clone());
+                    hear(Said::Console(line));
+                    if let Some(fault) = fault {
+                        self.drain(lines);
+                        return Err(fault);
+                    }
+                }
+                Some(said) => hear(said),
+                None => {}
+            }
+        }
+    }
+
+    /// Keeps what follows a fault at once: the trace of a panic.
+    fn drain(&mut self, lines: &Receiver<Line>) {
+        while let Ok(Line::Console(line)) = lines.recv_timeout(LOOK) {
+            keep(&mut self.console, line);
+        }
+    }
+
+    /// QEMU closed its console before the guest was done.
+    fn ended(&self, child: &mut Child) -> GuestFault {
+        let status = child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
+        let said = self.qemu.iter().rfind(|line| !line.contains("warning"));
+        let said = said.or(self.qemu.back()).cloned().unwrap_or_else(|| "nothing said".to_owned());
+        GuestFault::Ended { status, said }
+    }
+}
+
+fn keep(lines: &mut VecDeque<String>, line: String) {
+    if lines.len() == LAST_LINES {
+        lines.pop_front();
+    }
+    lines.push_back(line);
+}
+
+/// Whether a line of the console means that nothing good will follow.
+fn fault_of(line: &str) -> Option<GuestFault> {
+    let after = |mark: &str| Some(line.split_once(mark)?.1.trim().to_owned());
+    if let Some(reason) = after("Kernel panic - not syncing: ") {
+        return Some(match reason.contains("Out of memory") || reason.contains("out of memory") {
+            true => GuestFault::OutOfMemory(reason),
+            false => GuestFault::Panic(reason),
+        });
+    }
+    after("Out of memory: ").map(GuestFault::OutOfMemory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_in_the_console() {
+        let line = "[   10.2] Kernel panic - not syncing: VFS: Unable to mount root fs";
+        let panic = GuestFault::Panic("VFS: Unable to mount root fs".to_owned());
+        assert_eq!(fault_of(line), Some(panic));
+        let line = "Out of memory: Killed process 80 (tar)";
+        assert!(matches!(fault_of(line), Some(GuestFault::OutOfMemory(_))));
+        assert_eq!(fault_of("Run /init as init process"), None);
+    }
+}

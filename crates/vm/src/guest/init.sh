@@ -1,0 +1,100 @@
+#!/bin/sh
+# Init of a guest. It mounts what programs need, does what /job says, and turns the machine off. Files go to the host
+# over the console: a line that names them, base64, a line with size and checksum.
+/bin/busybox --install -s /bin
+export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/tmp LC_ALL=C
+mkdir -p /proc /sys /dev /tmp /run
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev 2>/dev/null
+mount -t tmpfs tmpfs /tmp
+mount -t debugfs debugfs /sys/kernel/debug
+# Kernel messages would tear the lines apart.
+dmesg -n 1
+
+note() {
+    echo "@@note $*"
+}
+
+# send NAME FILE
+send() {
+    echo "@@file $1"
+    base64 "$2"
+    set -- "$1" "$(wc -c < "$2")" "$(sha256sum < "$2")"
+    echo "@@end $1 $2 ${3%% *}"
+}
+
+# Messages since the last call, of sched_verbose only, without their times.
+attach_log() {
+    dmesg -c | sed -n 's/^\[ *[0-9.]*\] //; /^CPU[0-9]* attaching \|^ *domain-[0-9]*: \|^ *groups: \|^root domain span: /p'
+}
+
+# copy FROM TO: kernel files, whose sizes are not what they hold; some may not be read.
+copy() {
+    mkdir -p "${2%/*}"
+    cp -a "$1" "$2" 2>/dev/null
+}
+
+# capture STEP: what the kernel says of the machine and its domains now.
+capture() {
+    to=/tmp/capture/$1
+    mkdir -p "$to/debug" "$to/proc"
+    attach_log > "$to/attach.log"
+    for file in base_slice_ns domains features migration_cost_ns nr_migrate preempt tunable_scaling; do
+        [ -e "/sys/kernel/debug/sched/$file" ] && copy "/sys/kernel/debug/sched/$file" "$to/debug/$file"
+    done
+    [ -e /sys/kernel/debug/sched_features ] && copy /sys/kernel/debug/sched_features "$to/debug/features"
+    cat /proc/cpuinfo > "$to/proc/cpuinfo"
+    cat /proc/schedstat > "$to/proc/schedstat" 2>/dev/null
+    cat /proc/cmdline > "$to/cmdline"
+    uname -a > "$to/uname"
+    for dir in cpu node; do
+        from=/sys/devices/system/$dir
+        [ -d "$from" ] || continue
+        for file in online possible present offline has_cpu; do
+            [ -f "$from/$file" ] && copy "$from/$file" "$to$from/$file"
+        done
+    done
+    for cpu in /sys/devices/system/cpu/cpu[0-9]*; do
+        for file in topology cache online physical_id regs cpu_capacity; do
+            [ -e "$cpu/$file" ] && copy "$cpu/$file" "$to$cpu/$file"
+        done
+        for node in "$cpu"/node[0-9]*; do
+            [ -e "$node" ] && mkdir -p "$to$cpu" && cp -d "$node" "$to$cpu/"
+        done
+    done
+    for node in /sys/devices/system/node/node[0-9]*; do
+        for file in cpulist cpumap distance; do
+            [ -e "$node/$file" ] && copy "$node/$file" "$to$node/$file"
+        done
+    done
+    if [ ! -d /tmp/capture/fw ]; then
+        [ -e /sys/firmware/fdt ] && copy /sys/firmware/fdt /tmp/capture/fw/fdt
+        for table in PPTT SRAT SLIT APIC; do
+            [ -e "/sys/firmware/acpi/tables/$table" ] && copy "/sys/firmware/acpi/tables/$table" "/tmp/capture/fw/acpi/$table"
+        done
+    fi
+    note "captured $1"
+}
+
+# switch 0|1 CPU...: takes CPUs offline or brings them back. Domains are rebuilt for each: the log of the last counts.
+switch() {
+    value=$1
+    shift
+    for cpu in "$@"; do
+        dmesg -c > /dev/null
+        echo "$value" > "/sys/devices/system/cpu/cpu$cpu/online" || note "cpu$cpu cannot be switched"
+    done
+}
+
+# Everything captured, as one archive.
+send_captures() {
+    tar -C /tmp/capture -czf /tmp/capture.tar.gz .
+    send capture.tar.gz /tmp/capture.tar.gz
+}
+
+note "booted $(uname -r)"
+# shellcheck source=/dev/null
+. /job
+echo "@@done"
+poweroff -f

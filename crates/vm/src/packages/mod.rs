@@ -1,0 +1,262 @@
+//! QEMU, kernels and guest programs out of Debian's archive, without root.
+//!
+//! Each suite and architecture has an apt of its own in the cache directory: own sources, own lists, an empty `status`
+//! file, the host's keys. apt then resolves, verifies and resumes as it does for a system, and installs nothing;
+//! what it downloads is unpacked beside it.
+
+mod apt;
+mod deb;
+
+use crate::{Arch, VmError};
+pub use apt::{Apt, archive};
+use kernel::Version;
+use std::path::{Path, PathBuf};
+
+/// Programs that guests of every architecture have: the shell and its tools.
+const GUEST_PACKAGES: [&str; 1] = ["busybox-static"];
+
+/// A kernel that is ready to boot.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KernelImage {
+    /// Its version.
+    pub version: (u16, u16),
+    /// What `uname -r` says.
+    pub release: String,
+    /// Its architecture.
+    pub arch: Arch,
+    /// The image.
+    pub image: PathBuf,
+    /// Its configuration.
+    pub config: PathBuf,
+}
+
+/// What was fetched, in a directory of its own.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    dir: PathBuf,
+}
+
+impl Cache {
+    /// The cache in `dir`, which need not exist yet.
+    pub fn new(dir: &Path) -> Cache {
+        Cache { dir: dir.to_owned() }
+    }
+
+    /// Its directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Fetches the newest kernel of `suite` for guests of `arch`, or the newest of `version`.
+    ///
+    /// # Errors
+    /// A suite without such a kernel, and what apt says.
+    pub fn fetch_kernel(
+        &self,
+        suite: &str,
+        arch: Arch,
+        version: Option<Version>,
+    ) -> Result<KernelImage, VmError> {
+        let apt = self.apt(suite, arch)?;
+        let package = apt.kernel_package(version)?;
+        let release = package.trim_start_matches("linux-image-").to_owned();
+        let dir = self.kernels().join(format!("{release}_{arch}"));
+        if !dir.exists() {
+            let wanted = |path: &Path| path.starts_with("boot") && !is_system_map(path);
+            deb::unpack(&[apt.download(&package)?], &dir, &wanted)?;
+        }
+        self.kernel_in(&dir, arch)?.ok_or(VmError::NoPackage {
+            package,
+            suite: suite.to_owned(),
+            arch: arch.debian(),
+        })
+    }
+
+    /// Fetches QEMU for guests of `arch`, with all that it needs to run, as `suite` has it for this computer.
+    ///
+    /// # Errors
+    /// What apt says.
+    pub fn fetch_qemu(&self, suite: &str, arch: Arch) -> Result<PathBuf, VmError> {
+        let host = host_arch()?;
+        let mut packages = vec![arch.qemu_package()];
+        if arch == Arch::Arm64 {
+            packages.push("qemu-efi-aarch64");
+        }
+        let dir = self.dir.join("qemu").join(format!("{suite}-{arch}"));
+        if !dir.exists() {
+            let apt = self.apt(suite, host)?;
+            deb::unpack(&apt.download_closure(&packages)?, &dir, &|_| true)?;
+        }
+        Ok(dir)
+    }
+
+    /// Fetches `programs` (packages) for guests of `arch` with all that they need, the shell among them.
+    ///
+    /// # Errors
+    /// What apt says.
+    pub fn fetch_guest(
+        &self,
+        suite: &str,
+        arch: Arch,
+        programs: &[&str],
+    ) -> Result<PathBuf, VmError> {
+        let mut packages: Vec<&str> = GUEST_PACKAGES.iter().chain(programs).copied().collect();
+        packages.sort_unstable();
+        packages.dedup();
+        let name = format!("{suite}-{arch}-{}", packages.join("+"));
+        let dir = self.dir.join("guests").join(name);
+        if !dir.exists() {
+            let apt = self.apt(suite, arch)?;
+            deb::unpack(&apt.download_closure(&packages)?, &dir, &|_| true)?;
+        }
+        Ok(dir)
+    }
+
+    /// The fetched kernels for `arch`, oldest first.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn fetched_kernels(&self, arch: Arch) -> Result<Vec<KernelImage>, VmError> {
+        let dir = self.kernels();
+        if !dir.exists() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&dir).map_err(VmError::io(&dir))? {
+            let path = entry.map_err(VmError::io(&dir))?.path();
+            found.extend(self.kernel_in(&path, arch)?);
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// The newest fetched kernel for `arch`, of `version` where one is given.
+    ///
+    /// # Errors
+    /// None that fits.
+    pub fn kernel(&self, arch: Arch, version: Option<Version>) -> Result<KernelImage, VmError> {
+        let all = self.fetched_kernels(arch)?;
+        let fits =
+            |k: &&KernelImage| version.is_none_or(|v| v == Version::new(k.version.0, k.version.1));
+        let found = all.iter().rfind(fits).cloned();
+        found.ok_or_else(|| VmError::NoKernel {
+            wanted: version.map_or("of any version".to_owned(), |v| v.to_string()),
+            arch: arch.debian(),
+            found: match all.is_empty() {
+                true => "none".to_owned(),
+                false => all.iter().map(|k| k.release.as_str()).collect::<Vec<_>>().join(", "),
+            },
+        })
+    }
+
+    /// The fetched QEMU for guests of `arch`, where there is one; of several suites the last by name.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn fetched_qemu(&self, arch: Arch) -> Result<Option<PathBuf>, VmError> {
+        let dir = self.dir.join("qemu");
+        if !dir.exists() {
+            return Ok(None);
+        }
+        let mut found: Vec<PathBuf> = Vec::new();
+        for entry in std::fs::read_dir(&dir).map_err(VmError::io(&dir))? {
+            let path = entry.map_err(VmError::io(&dir))?.path();
+            let name = path.file_name().and_then(|n| n.to_str());
+            if name.is_some_and(|n| n.ends_with(&format!("-{arch}"))) {
+                found.push(path);
+            }
+        }
+        found.sort();
+        Ok(found.pop())
+    }
+
+    fn kernels(&self) -> PathBuf {
+        self.dir.join("kernels")
+    }
+
+    fn apt(&self, suite: &str, arch: Arch) -> Result<Apt, VmError> {
+        Apt::open(&self.dir.join("apt").join(format!("{suite}-{arch}")), suite, arch)
+    }
+
+    /// The kernel in `dir`, if it is one of `arch`.
+    fn kernel_in(&self, dir: &Path, arch: Arch) -> Result<Option<KernelImage>, VmError> {
+        let name = dir.file_name().and_then(|n| n.to_str()).and_then(|n| n.split_once('_'));
+        let Some((release, _)) = name.filter(|&(_, a)| a == arch.debian()) else {
+            return Ok(None);
+        };
+        let boot = dir.join("boot");
+        let mut image = None;
+        for entry in std::fs::read_dir(&boot).map_err(VmError::io(&boot))? {
+            let path = entry.map_err(VmError::io(&boot))?.path();
+            let name = path.file_name().and_then(|n| n.to_str()).map(str::to_owned);
+            if name.is_some_and(|n| n.starts_with("vmlinu")) {
+                image = Some(path);
+            }
+        }
+        let (Some(image), Some(version)) = (image, version_of(release)) else { return Ok(None) };
+        let config = boot.join(format!("config-{release}"));
+        Ok(Some(KernelImage { version, release: release.to_owned(), arch, image, config }))
+    }
+}
+
+fn is_system_map(path: &Path) -> bool {
+    path.file_name().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with("System.map"))
+}
+
+/// Major and minor number of a release, as `6.12.107+deb13-amd64` begins with them.
+pub(crate) fn version_of(release: &str) -> Option<(u16, u16)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// The architecture of this computer.
+fn host_arch() -> Result<Arch, VmError> {
+    let name = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "powerpc64" => "ppc64el",
+        other => other,
+    };
+    name.parse().map_err(|message| VmError::Failed {
+        program: "architecture of this computer".to_owned(),
+        status: name.to_owned(),
+        message,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_releases() {
+        assert_eq!(version_of("6.12.107+deb13-amd64"), Some((6, 12)));
+        assert_eq!(version_of("7.2.13-powerpc64le"), Some((7, 2)));
+        assert_eq!(version_of("amd64"), None);
+        assert_eq!(version_of("6"), None);
+    }
+
+    #[test]
+    fn fetched_kernels_are_found_by_version_newest_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::new(dir.path());
+        assert!(cache.fetched_kernels(Arch::X86).unwrap().is_empty());
+        for (release, arch) in [
+            ("6.1.0-41-amd64", "amd64"),
+            ("6.12.107+deb13-amd64", "amd64"),
+            ("6.12.9+deb13-amd64", "amd64"),
+            ("7.2.13-powerpc64le", "ppc64el"),
+        ] {
+            let boot = dir.path().join(format!("kernels/{release}_{arch}/boot"));
+            std::fs::create_dir_all(&boot).unwrap();
+            std::fs::write(boot.join(format!("vmlinuz-{release}")), "").unwrap();
+        }
+        let all = cache.fetched_kernels(Arch::X86).unwrap();
+        assert_eq!(all.len(), 3);
+        let found = cache.kernel(Arch::X86, Some(Version::new(6, 1))).unwrap();
+        assert_eq!(found.release, "6.1.0-41-amd64");
+        let missing = cache.kernel(Arch::X86, Some(Version::new(5, 11))).unwrap_err().to_string();
+        assert!(missing.starts_with("kernel 5.11 for amd64: found 6.1.0-41-amd64, "), "{missing}");
+        assert_eq!(cache.kernel(Arch::Powerpc, None).unwrap().version, (7, 2));
+    }
+}
