@@ -13,7 +13,7 @@ pub(crate) const MAGIC: u32 = 0xd00d_feed;
 
 const BEGIN_NODE: u32 = 1;
 const END_NODE: u32 = 2;
-const PROPERTY: u32 = 3;
+pub(super) const PROPERTY: u32 = 3;
 const NOP: u32 = 4;
 const END: u32 = 9;
 
@@ -32,14 +32,52 @@ pub(super) fn boot_cpu(blob: &[u8]) -> Option<u32> {
 
 /// Reads the nodes of `blob` in its order; the root is the first, and a parent comes before its children.
 pub(super) fn nodes<'a>(blob: &'a [u8], file: &str) -> Result<Vec<RawNode<'a>>, MachineError> {
-    let at = |(offset, fault): Broken| MachineError::Blob {
+    Ok(walk(blob, file)?.nodes)
+}
+
+/// A tree with the places of its parts.
+pub(super) struct Parts<'a> {
+    pub(super) nodes: Vec<RawNode<'a>>,
+    /// By node: offset of its first property.
+    pub(super) bodies: Vec<usize>,
+    /// The structure block, its end token included.
+    pub(super) structure: &'a [u8],
+    /// Offset of the structure block.
+    pub(super) structure_start: usize,
+    /// The strings block.
+    pub(super) strings: &'a [u8],
+    /// The memory reservations, the entry of zeros at their end included.
+    pub(super) reservations: &'a [u8],
+}
+
+/// Reads `blob` so that it can be written again.
+pub(super) fn parts<'a>(blob: &'a [u8], file: &str) -> Result<Parts<'a>, MachineError> {
+    let Walk { blocks, offset, nodes, bodies, .. } = walk(blob, file)?;
+    let reservations = blocks.reservations().map_err(at(file))?;
+    Ok(Parts {
+        nodes,
+        bodies,
+        structure: &blocks.bytes[blocks.structure..offset],
+        structure_start: blocks.structure,
+        strings: &blocks.bytes[blocks.strings..blocks.strings_end],
+        reservations,
+    })
+}
+
+fn walk<'a>(blob: &'a [u8], file: &str) -> Result<Walk<'a>, MachineError> {
+    let blocks = Blocks::find(blob).map_err(at(file))?;
+    let offset = blocks.structure;
+    let walk = Walk { blocks, offset, open: None, nodes: Vec::new(), bodies: Vec::new() };
+    walk.run().map_err(at(file))
+}
+
+fn at(file: &str) -> impl Fn(Broken) -> MachineError {
+    move |(offset, fault)| MachineError::Blob {
         file: file.to_string(),
         offset,
         found: fault.found,
         expected: fault.expected,
-    };
-    let blocks = Blocks::find(blob).map_err(at)?;
-    Walk { blocks, offset: blocks.structure, open: None, nodes: Vec::new() }.run().map_err(at)
+    }
 }
 
 /// An offset and what is wrong there.
@@ -113,16 +151,29 @@ impl<'a> Blocks<'a> {
     }
 }
 
+impl<'a> Blocks<'a> {
+    /// The memory reservations: pairs of 8 bytes each up to one of zeros.
+    fn reservations(&self) -> Result<&'a [u8], Broken> {
+        let start = word(self.bytes, 16).map_or(0, |w| w as usize);
+        let entries = self.bytes.get(start..).map_or(&[][..], |rest| rest);
+        match entries.chunks_exact(16).position(|entry| entry.iter().all(|&b| b == 0)) {
+            Some(at) => Ok(&entries[..(at + 1) * 16]),
+            None => broken(16, "reservations without end", "an entry of zeros"),
+        }
+    }
+}
+
 /// A walk through the structure block.
 struct Walk<'a> {
     blocks: Blocks<'a>,
     offset: usize,
     open: Option<usize>,
     nodes: Vec<RawNode<'a>>,
+    bodies: Vec<usize>,
 }
 
 impl<'a> Walk<'a> {
-    fn run(mut self) -> Result<Vec<RawNode<'a>>, Broken> {
+    fn run(mut self) -> Result<Walk<'a>, Broken> {
         loop {
             let start = self.offset;
             match self.take_word()? {
@@ -133,7 +184,7 @@ impl<'a> Walk<'a> {
                     Some(node) => self.open = node.parent,
                     None => return broken(start, "the end of a node", "a node to end"),
                 },
-                END if self.open.is_none() && !self.nodes.is_empty() => return Ok(self.nodes),
+                END if self.open.is_none() && !self.nodes.is_empty() => return Ok(self),
                 END => return broken(start, "the end of the tree", "the end of its root node"),
                 token => {
                     return broken(start, format!("token {token:#x}"), "token 1, 2, 3, 4 or 9");
@@ -175,6 +226,7 @@ impl<'a> Walk<'a> {
             return broken(start, format!("a second root node `{name}`"), "the end of the tree");
         }
         self.nodes.push(RawNode { name: name.into(), parent: self.open, properties: Vec::new() });
+        self.bodies.push(self.offset);
         self.open = Some(self.nodes.len() - 1);
         Ok(())
     }

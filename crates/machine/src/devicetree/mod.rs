@@ -3,6 +3,7 @@
 mod arm64;
 mod caches;
 mod cpus;
+mod edit;
 pub(crate) mod fdt;
 mod files;
 mod idle;
@@ -15,6 +16,7 @@ pub(crate) mod testing;
 mod thread_groups;
 
 pub(crate) use caches::NO_OUTER_CACHES;
+pub use edit::with_thread_groups;
 
 use crate::error::MachineError;
 use crate::model::{Arch, Machine};
