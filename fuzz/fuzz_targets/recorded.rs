@@ -9,6 +9,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     for extent in [kernel::recorded::log::Extent::Whole, kernel::recorded::log::Extent::LastRebuild] {
         let _ = kernel::recorded::log::compare(&domains, kernel.version, text, extent);
     }
+    let _ = kernel::recorded::domains(text, &kernel::recorded::debugfs::predicted(&domains, kernel.version));
     let _ = kernel::recorded::last_offline(text, "boot");
     let _ = text.parse::<machine::CpuSet>();
     let _ = machine::CpuSet::from_mask(text);

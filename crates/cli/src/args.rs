@@ -1,5 +1,11 @@
 //! The command line.
 
+mod guests;
+
+pub use guests::{
+    AccelName, CacheArgs, CaptureArgs, DoctorArgs, FetchArgs, GuestArgs, Part, VmCommand, VmDomainsArgs,
+};
+
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use machine::CpuSet;
@@ -42,6 +48,11 @@ pub enum Command {
     },
     /// Show the sched domains that a kernel builds on a machine
     Domains(DomainsArgs),
+    /// Boot real kernels in QEMU on machines that schedscape knows
+    Vm {
+        #[command(subcommand)]
+        command: VmCommand,
+    },
     /// List the mechanisms that can be switched
     Mechanisms,
     /// Show when it is worth logging a vcore's caches: working set by time slice by rate of the restore

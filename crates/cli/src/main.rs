@@ -4,6 +4,7 @@ mod args;
 mod domains;
 mod domains_diff;
 mod experiments;
+mod guests;
 mod json;
 mod machines;
 mod mmtests;
@@ -11,6 +12,7 @@ mod output;
 mod prefetch_sweep;
 mod recorded;
 mod tables;
+
 
 use args::{Args, Command, MachineCommand};
 use clap::{CommandFactory, Parser};
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
 fn run(args: Args) -> Result<ExitCode, Failure> {
     match args.command {
         Command::Machine { command: MachineCommand::Diff(args) } => return machines::diff(&args),
+        Command::Vm { command } => return guests::run(&command),
         Command::Run(args) => experiments::run(&args),
         Command::Compare(args) => experiments::compare(&args),
         Command::Validate(args) => experiments::validate(&args),

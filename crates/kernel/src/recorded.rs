@@ -2,8 +2,10 @@
 
 pub mod debugfs;
 pub mod log;
+mod read;
 mod steps;
 
+pub use read::domains;
 pub use steps::last_offline;
 
 use machine::CpuSet;

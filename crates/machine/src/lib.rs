@@ -13,6 +13,7 @@ pub mod form;
 pub mod hwloc;
 pub mod layout;
 pub mod model;
+mod order;
 pub mod qemu;
 mod resolve;
 pub mod snapshot;

@@ -5,12 +5,16 @@
 
 use crate::VmError;
 use machine::CpuSet;
-use machine::model::{Arch, CacheKind, Machine, ThreadGroupProperty};
+use machine::model::{Arch, CacheKind, Machine, Origin, ThreadGroupProperty};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Memory of a guest in MiB: room for the kernel, what is unpacked, and a little for each CPU.
 const MEMORY_MIB: usize = 1024;
-/// The same for each CPU beyond the first 32.
+/// Memory that POWER's firmware takes for itself, in MiB.
+const OPAL_MIB: usize = 1024;
+/// CPUs that x86 kernels reach without remapped interrupts.
+const XAPIC_CPUS: usize = 254;
+/// Memory for each CPU beyond the first 32, in MiB.
 const CPU_MIB: usize = 16;
 
 /// A machine as QEMU has it.
@@ -18,8 +22,14 @@ const CPU_MIB: usize = 16;
 pub struct Board {
     /// Arguments for CPUs, caches, nodes and memory.
     pub arguments: Vec<String>,
+    /// Words that the kernel's command line needs.
+    pub append: &'static str,
     /// `ibm,thread-groups` of each core by the number of its first thread: what QEMU's device tree lacks.
     pub thread_groups: BTreeMap<u32, Vec<u32>>,
+    /// The machine with its CPUs in QEMU's order: packages, dies, clusters, cores, threads.
+    pub machine: Machine,
+    /// The machine's number of each of the guest's CPUs.
+    pub order: Vec<usize>,
 }
 
 /// How many units of a kind each unit of the next larger kind has.
@@ -33,20 +43,41 @@ struct Shape {
 }
 
 impl Board {
-    /// The arguments for `machine`, all of whose CPUs are there.
+    /// The arguments for `machine`, all of whose CPUs are there; without what the firmware says of thread groups and
+    /// clusters where it is to be `plain`.
     ///
     /// # Errors
     /// A machine whose packages, dies, clusters or cores differ in size: QEMU's are all alike.
-    pub fn of(machine: &Machine) -> Result<Board, VmError> {
-        let shape = Shape::of(machine)?;
-        let mut arguments = match machine.arch {
-            Arch::X86 => x86(machine, shape),
-            Arch::Arm64 => arm64(shape),
-            Arch::Powerpc => powerpc(machine, shape)?,
+    pub fn of(machine: &Machine, plain: bool) -> Result<Board, VmError> {
+        let order = order(machine);
+        let mut machine = match machine.reordered(&order) {
+            Some(reordered) => reordered,
+            None => return Err(VmError::NoBoard { machine: machine.name.clone() }),
+        };
+        if plain {
+            machine.thread_groups.clear();
+            machine.cpus.iter_mut().for_each(|cpu| cpu.cluster = None);
+        }
+        let shape = Shape::of(&machine)?;
+        let (mut arguments, append) = match machine.arch {
+            Arch::X86 => (x86(&machine, shape), ""),
+            // The PPTT tells clusters; without the word the kernel takes the device tree.
+            Arch::Arm64 => (arm64(shape), "acpi=force"),
+            Arch::Powerpc => (powerpc(&machine, shape)?, ""),
             Arch::Other => return Err(VmError::NoBoard { machine: machine.name.clone() }),
         };
-        memory(machine, &mut arguments);
-        Ok(Board { arguments, thread_groups: thread_groups(machine) })
+        memory(&machine, &mut arguments);
+        let thread_groups = thread_groups(&machine);
+        Ok(Board { arguments, append, thread_groups, machine, order })
+    }
+
+    /// The architecture of its guests.
+    pub fn arch(&self) -> crate::Arch {
+        match self.machine.arch {
+            Arch::X86 => crate::Arch::X86,
+            Arch::Arm64 => crate::Arch::Arm64,
+            Arch::Powerpc | Arch::Other => crate::Arch::Powerpc,
+        }
     }
 
     /// The arguments as one string, as [`machine::qemu`] reads them.
@@ -88,6 +119,24 @@ impl Shape {
     }
 }
 
+/// CPUs in the order in which QEMU numbers them.
+fn order(machine: &Machine) -> Vec<usize> {
+    let first = |set: CpuSet| set.first();
+    let mut order: Vec<usize> = (0..machine.cpus.len()).collect();
+    order.sort_by_key(|&cpu| {
+        let l3 = cache_cpus(machine, 3, cpu).and_then(first);
+        (
+            first(machine.package_cpus(cpu)),
+            first(machine.die_cpus(cpu)),
+            l3,
+            machine.cluster_cpus(cpu).and_then(first),
+            first(machine.core_cpus(cpu)),
+            machine.cpus[cpu].thread,
+        )
+    });
+    order
+}
+
 /// How many units each larger unit has, the same for all.
 fn inside(
     machine: &Machine,
@@ -112,9 +161,13 @@ fn inside(
     }
 }
 
-fn cache_cpus(machine: &Machine, level: u8, cpu: usize) -> Option<CpuSet> {
+/// The CPUs that share `cpu`'s cache for data of a level, as its kernel sees it.
+pub(crate) fn cache_cpus(machine: &Machine, level: u8, cpu: usize) -> Option<CpuSet> {
     let fits = |c: &&machine::model::Cache| {
-        c.level == level && c.kind != CacheKind::Instruction && c.cpus.contains(cpu)
+        c.level == level
+            && c.kind != CacheKind::Instruction
+            && c.origin == Origin::Firmware
+            && c.cpus.contains(cpu)
     };
     machine.caches.iter().find(fits).map(|c| c.cpus)
 }
@@ -137,13 +190,17 @@ fn x86(machine: &Machine, shape: Shape) -> Vec<String> {
         units.push(("modules", shape.clusters));
     }
     units.extend([("cores", shape.cores), ("threads", shape.threads)]);
-    let cpu = match (machine.vendor.as_deref(), shape.clusters > 1) {
-        (_, true) => "SierraForest",
-        (Some("AuthenticAMD"), false) => "EPYC-Rome-v4",
-        (_, false) => "SapphireRapids-v3",
+    // QEMU's models of AMD tell caches by die to no guest.
+    let cpu = match (machine.vendor.as_deref(), shape.clusters > 1, shape.dies > 1) {
+        (_, true, _) => "SierraForest",
+        (Some("AuthenticAMD"), false, false) => "EPYC-Rome-v4",
+        (_, false, _) => "SapphireRapids-v3",
     };
     let mut arguments = strings(["-M", &board, "-cpu", cpu]);
     arguments.extend(shape.smp(&units));
+    if shape.cpus() > XAPIC_CPUS {
+        arguments.extend(strings(["-device", "intel-iommu,intremap=on,eim=on"]));
+    }
     arguments
 }
 
@@ -151,13 +208,12 @@ fn x86(machine: &Machine, shape: Shape) -> Vec<String> {
 fn arm64(shape: Shape) -> Vec<String> {
     let mut arguments =
         strings(["-M", "virt,gic-version=3", "-cpu", "cortex-a72", "-bios", "QEMU_EFI.fd"]);
-    let clusters = shape.dies * shape.clusters;
-    let units = [
-        ("sockets", shape.packages),
-        ("clusters", clusters),
-        ("cores", shape.cores),
-        ("threads", shape.threads),
-    ];
+    let mut units = vec![("sockets", shape.packages)];
+    match shape.dies * shape.clusters {
+        1 => {}
+        clusters => units.push(("clusters", clusters)),
+    }
+    units.extend([("cores", shape.cores), ("threads", shape.threads)]);
     arguments.extend(shape.smp(&units));
     arguments
 }
@@ -183,7 +239,8 @@ fn powerpc(machine: &Machine, shape: Shape) -> Result<Vec<String>, VmError> {
 /// Memory, by node where there are several and the board has nodes of its own choice.
 fn memory(machine: &Machine, arguments: &mut Vec<String>) {
     let cpus = machine.cpus.len();
-    let mib = MEMORY_MIB + CPU_MIB * cpus.saturating_sub(32);
+    let firmware = if machine.arch == Arch::Powerpc { OPAL_MIB } else { 0 };
+    let mib = MEMORY_MIB + firmware + CPU_MIB * cpus.saturating_sub(32);
     let with_cpus: Vec<_> = machine.nodes.iter().filter(|n| !n.cpus.is_empty()).collect();
     let several = with_cpus.len() > 1 && machine.arch != Arch::Powerpc;
     let each = mib.div_ceil(with_cpus.len().max(1));
@@ -236,13 +293,13 @@ mod tests {
     use super::*;
 
     fn board(name: &str) -> Board {
-        Board::of(&machine::catalog::load(name).unwrap()).unwrap()
+        Board::of(&machine::catalog::load(name).unwrap(), false).unwrap()
     }
 
     #[test]
     fn arguments_of_the_catalogs_machines() {
         let spec = board("power9-big-core").spec();
-        assert_eq!(spec, "-M powernv9,big-core=on -smp 16,sockets=1,cores=2,threads=8 -m 1024");
+        assert_eq!(spec, "-M powernv9,big-core=on -smp 16,sockets=1,cores=2,threads=8 -m 2048");
         let spec = board("kunpeng920-1node").spec();
         assert!(spec.contains("-smp 24,sockets=1,clusters=6,cores=4,threads=1"), "{spec}");
     }
@@ -265,7 +322,7 @@ mod tests {
             "-M virt,gic-version=3 -cpu cortex-a72 -smp 24,sockets=1,clusters=6,cores=4,threads=1 -m 1024 -bios QEMU_EFI.fd",
         ] {
             let given = machine::qemu::read(spec).unwrap();
-            let again = machine::qemu::read(&Board::of(&given).unwrap().spec()).unwrap();
+            let again = machine::qemu::read(&Board::of(&given, false).unwrap().spec()).unwrap();
             for cpu in 0..given.cpus.len() {
                 assert_eq!(again.package_cpus(cpu), given.package_cpus(cpu), "{spec}: {cpu}");
                 assert_eq!(again.core_cpus(cpu), given.core_cpus(cpu), "{spec}: {cpu}");

@@ -1,6 +1,7 @@
 //! What a real kernel says of a machine, as a directory in the form of recorded captures: a folder a step with sysfs,
 //! the domains and the log, `fw` with the firmware's tables, `config.json` with what was booted.
 
+use crate::board::Board;
 use crate::boot::{Guest, Limits, boot};
 use crate::frames::Said;
 use crate::initramfs::Initramfs;
@@ -32,12 +33,16 @@ pub struct Capture<'a> {
     pub kernel: &'a KernelImage,
     /// Unpacked guest programs.
     pub programs: &'a Path,
-    /// QEMU's arguments for the machine.
+    /// The machine, as `config.json` tells it.
+    pub board: &'a Board,
+    /// QEMU's arguments for the machine, its firmware and what runs it.
     pub machine: &'a [String],
-    /// What follows on the kernel's command line.
+    /// What follows on the kernel's command line, the board's words included.
     pub append: &'a str,
     /// Steps after `boot`.
     pub steps: &'a [Step],
+    /// Whether the scheduler's tracepoints are recorded under a load of messages.
+    pub trace: bool,
     /// How long it may take.
     pub limits: Limits,
 }
@@ -88,7 +93,7 @@ impl Capture<'_> {
 
     fn initramfs(&self) -> Result<Initramfs, VmError> {
         let mut root = guest::base(self.programs)?;
-        root.file("job", 0o644, job(self.steps));
+        root.file("job", 0o644, job(self.steps, self.trace));
         Ok(root)
     }
 
@@ -105,7 +110,8 @@ impl Capture<'_> {
             "arch": self.kernel.arch.debian(),
             "kernel": self.kernel.release,
             "append": append,
-            "qemu": self.machine,
+            "qemu": self.board.arguments,
+            "thread_groups": self.board.thread_groups,
         });
         format!("{config:#}\n")
     }
@@ -116,8 +122,11 @@ fn dotted(cpus: &[u32]) -> String {
 }
 
 /// What the guest does: captures after boot and after each step.
-fn job(steps: &[Step]) -> String {
+fn job(steps: &[Step], trace: bool) -> String {
     let mut job = "capture boot\n".to_owned();
+    if trace {
+        job.push_str("trace_messages\n");
+    }
     for step in steps {
         let cpus = step.offline.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
         job.push_str(&format!("switch 0 {cpus}\ncapture {}\n", step.name));
@@ -169,7 +178,7 @@ mod tests {
     fn steps_as_recorded_captures_write_them() {
         let steps = parse_steps("smt4:7.6.5.4;off1:1").unwrap();
         assert_eq!(steps[0], Step { name: "smt4".to_owned(), offline: vec![7, 6, 5, 4] });
-        assert_eq!(job(&steps).lines().nth(1), Some("switch 0 7 6 5 4"));
+        assert_eq!(job(&steps, false).lines().nth(1), Some("switch 0 7 6 5 4"));
         let online = online_after("0-7".parse().unwrap(), &steps);
         assert_eq!(online.to_string(), "0,2-3");
         assert_eq!(parse_steps("").unwrap(), []);

@@ -58,6 +58,18 @@ pub enum VmError {
         /// Architecture of the guest, in Debian's name.
         arch: &'static str,
     },
+    /// No KVM for a guest.
+    #[error("KVM: found {found}, expected guests of this computer's architecture and a /dev/kvm that may be opened")]
+    NoKvm {
+        /// What is in the way.
+        found: String,
+    },
+    /// No programs for guests.
+    #[error("programs of {arch} guests: found none, expected: schedscape vm fetch --arch {arch}")]
+    NoPrograms {
+        /// Architecture of the guest, in Debian's name.
+        arch: &'static str,
+    },
     /// A guest that failed.
     #[error(transparent)]
     Guest(#[from] GuestError),
@@ -77,6 +89,9 @@ pub enum VmError {
         /// What differs.
         found: String,
     },
+    /// A machine's description that cannot be read or edited.
+    #[error(transparent)]
+    Machine(#[from] machine::MachineError),
     /// A package that a suite does not have.
     #[error("package {package}: not in {suite} for {arch}")]
     NoPackage {

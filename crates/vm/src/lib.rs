@@ -3,18 +3,23 @@
 //! [`packages`] fetches QEMU, kernels and guest programs through apt's own signed indexes, without root. [`initramfs`]
 //! packs a guest's root file system around [`guest::INIT`]. [`boot`] runs one, and [`frames`] reads what it says.
 
+pub mod accel;
 pub mod arch;
 pub mod board;
 pub mod boot;
 pub mod capture;
+pub mod doctor;
 mod error;
+pub mod firmware;
 pub mod frames;
 pub mod guest;
 mod host;
 pub mod initramfs;
 pub mod packages;
 pub mod qemu;
+pub mod shown;
 
+pub use accel::Accel;
 pub use arch::Arch;
 pub use error::{GuestError, GuestFault, VmError};
 pub use packages::{Cache, KernelImage};

@@ -55,6 +55,11 @@ impl Qemu {
         Qemu { program: loader, arguments, version: (0, 0) }.checked()
     }
 
+    /// Where it comes from: the program, or the loader that runs the fetched one.
+    pub fn place(&self) -> String {
+        self.program.display().to_string()
+    }
+
     /// A command that still lacks the machine.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);

@@ -12,12 +12,24 @@ const LISTS_AGE_S: u64 = 24 * 60 * 60;
 /// The keys of Debian's archive (package debian-archive-keyring).
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
+/// A directory of archives that stays empty.
+const NOWHERE: &str = "nowhere";
+
 /// One suite for one architecture.
 #[derive(Debug)]
 pub struct Apt {
     dir: PathBuf,
     suite: String,
     arch: Arch,
+}
+
+/// The keys that apt verifies with.
+///
+/// # Errors
+/// Where they are expected and are not.
+pub fn keys() -> Result<PathBuf, String> {
+    let path = PathBuf::from(KEYS);
+    if path.exists() { Ok(path) } else { Err(format!("no {KEYS}")) }
 }
 
 /// Where this computer's apt has Debian's main component from, security updates apart.
@@ -49,7 +61,8 @@ impl Apt {
     }
 
     fn configure(&self, archive: &str) -> Result<(), VmError> {
-        for sub in ["lists/partial", "archives/partial", "preferences.d"] {
+        let nowhere = format!("{NOWHERE}/partial");
+        for sub in ["lists/partial", "archives/partial", "preferences.d", &nowhere] {
             let path = self.dir.join(sub);
             std::fs::create_dir_all(&path).map_err(VmError::io(&path))?;
         }
@@ -136,7 +149,9 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
             command.args(["install", "--yes"]).args(flags).args(packages);
             run(&mut command)
         };
-        let uris = install(&["--print-uris"])?;
+        // What is there already has no URI, hence the question with an empty directory.
+        let nowhere = format!("Dir::Cache::archives={}", self.dir.join(NOWHERE).display());
+        let uris = install(&["--print-uris", "-o", &nowhere])?;
         install(&["--download-only"])?;
         let archives = self.dir.join("archives");
         let names = uris.lines().filter_map(file_name);

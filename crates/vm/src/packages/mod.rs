@@ -8,12 +8,17 @@ mod apt;
 mod deb;
 
 use crate::{Arch, VmError};
-pub use apt::{Apt, archive};
-use kernel::Version;
+pub use apt::{Apt, archive, keys};
+use kernel::{Kernel, MechanismId, Version};
 use std::path::{Path, PathBuf};
 
-/// Programs that guests of every architecture have: the shell and its tools.
-const GUEST_PACKAGES: [&str; 1] = ["busybox-static"];
+/// What guests of every architecture have: the shell and its tools, and the programs that workloads become.
+const GUEST_PACKAGES: [&str; 5] = ["busybox-static", "dbench", "linux-perf", "rt-app", "rt-tests"];
+/// The file that says which packages a directory of guest programs holds.
+const LIST: &str = "packages";
+
+/// The word of a kernel's configuration that levels of clusters need.
+const CLUSTERS: &str = "CONFIG_SCHED_CLUSTER=y";
 
 /// A kernel that is ready to boot.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +33,19 @@ pub struct KernelImage {
     pub image: PathBuf,
     /// Its configuration.
     pub config: PathBuf,
+}
+
+impl KernelImage {
+    /// The kernel as a model: its release, with what its configuration lacks switched off.
+    ///
+    /// # Errors
+    /// A configuration that cannot be read.
+    pub fn model(&self) -> Result<Kernel, VmError> {
+        let kernel = Kernel::new(Version::new(self.version.0, self.version.1));
+        let config = std::fs::read_to_string(&self.config).map_err(VmError::io(&self.config))?;
+        let clusters = config.lines().any(|line| line == CLUSTERS);
+        Ok(if clusters { kernel } else { kernel.with(MechanismId::SchedCluster, false) })
+    }
 }
 
 /// What was fetched, in a directory of its own.
@@ -90,26 +108,32 @@ impl Cache {
         Ok(dir)
     }
 
-    /// Fetches `programs` (packages) for guests of `arch` with all that they need, the shell among them.
+    /// Fetches the programs of guests of `arch` with all that they need.
     ///
     /// # Errors
     /// What apt says.
-    pub fn fetch_guest(
-        &self,
-        suite: &str,
-        arch: Arch,
-        programs: &[&str],
-    ) -> Result<PathBuf, VmError> {
-        let mut packages: Vec<&str> = GUEST_PACKAGES.iter().chain(programs).copied().collect();
-        packages.sort_unstable();
-        packages.dedup();
-        let name = format!("{suite}-{arch}-{}", packages.join("+"));
-        let dir = self.dir.join("guests").join(name);
-        if !dir.exists() {
+    pub fn fetch_guest(&self, suite: &str, arch: Arch) -> Result<PathBuf, VmError> {
+        let dir = self.dir.join("guests").join(format!("{suite}-{arch}"));
+        if !has_guest_packages(&dir) {
             let apt = self.apt(suite, arch)?;
-            deb::unpack(&apt.download_closure(&packages)?, &dir, &|_| true)?;
+            let packages = apt.download_closure(&GUEST_PACKAGES)?;
+            if dir.exists() {
+                std::fs::remove_dir_all(&dir).map_err(VmError::io(&dir))?;
+            }
+            deb::unpack(&packages, &dir, &|_| true)?;
+            let list = dir.join(LIST);
+            std::fs::write(&list, GUEST_PACKAGES.join("\n")).map_err(VmError::io(&list))?;
         }
         Ok(dir)
+    }
+
+    /// The fetched programs of guests of `arch`; of several suites the last by name.
+    ///
+    /// # Errors
+    /// None that are whole.
+    pub fn guest(&self, arch: Arch) -> Result<PathBuf, VmError> {
+        let found = self.fetched("guests", arch)?.into_iter().rfind(|dir| has_guest_packages(dir));
+        found.ok_or(VmError::NoPrograms { arch: arch.debian() })
     }
 
     /// The fetched kernels for `arch`, oldest first.
@@ -154,9 +178,14 @@ impl Cache {
     /// # Errors
     /// What cannot be read.
     pub fn fetched_qemu(&self, arch: Arch) -> Result<Option<PathBuf>, VmError> {
-        let dir = self.dir.join("qemu");
+        Ok(self.fetched("qemu", arch)?.pop())
+    }
+
+    /// Directories `SUITE-ARCH` in `kind`, by name.
+    fn fetched(&self, kind: &str, arch: Arch) -> Result<Vec<PathBuf>, VmError> {
+        let dir = self.dir.join(kind);
         if !dir.exists() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let mut found: Vec<PathBuf> = Vec::new();
         for entry in std::fs::read_dir(&dir).map_err(VmError::io(&dir))? {
@@ -167,7 +196,7 @@ impl Cache {
             }
         }
         found.sort();
-        Ok(found.pop())
+        Ok(found)
     }
 
     fn kernels(&self) -> PathBuf {
@@ -197,6 +226,10 @@ impl Cache {
         let config = boot.join(format!("config-{release}"));
         Ok(Some(KernelImage { version, release: release.to_owned(), arch, image, config }))
     }
+}
+
+fn has_guest_packages(dir: &Path) -> bool {
+    std::fs::read_to_string(dir.join(LIST)).is_ok_and(|list| list.lines().eq(GUEST_PACKAGES))
 }
 
 fn is_system_map(path: &Path) -> bool {

@@ -1,0 +1,138 @@
+//! From what a user asks for to a guest that is ready to boot.
+
+use super::cache;
+use crate::Failure;
+use crate::args::{AccelName, GuestArgs};
+use experiment::store::TEMPORARY_PREFIX;
+use indicatif::{ProgressBar, ProgressStyle};
+use kernel::Kernel;
+use machine::Machine;
+use report::domains_diff::{diff, of_domains};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use vm::board::Board;
+use vm::boot::Limits;
+use vm::capture::{Capture, Step};
+use vm::firmware::Firmware;
+use vm::frames::Said;
+use vm::qemu::Qemu;
+use vm::{Accel, KernelImage};
+
+/// How often the bar moves while a guest works.
+const TICK: Duration = Duration::from_millis(200);
+
+/// A guest that is ready to boot.
+pub struct Ready {
+    pub board: Board,
+    pub firmware: Firmware,
+    pub kernel: KernelImage,
+    /// The kernel as a model, for predictions.
+    pub model: Kernel,
+    qemu: Qemu,
+    programs: PathBuf,
+    accel: Vec<String>,
+    append: String,
+    limits: Limits,
+    stop: Arc<AtomicBool>,
+    /// Holds the firmware's files.
+    _work: tempfile::TempDir,
+}
+
+impl Ready {
+    /// Makes `machine`, all of whose CPUs are there, a guest.
+    pub fn new(machine: &Machine, args: &GuestArgs) -> Result<Ready, Failure> {
+        let cache = cache(&args.cache)?;
+        let board = Board::of(machine, args.plain)?;
+        let arch = board.arch();
+        let qemu = Qemu::find(&cache, arch)?;
+        let kernel = cache.kernel(arch, args.kernel)?;
+        let programs = cache.guest(arch)?;
+        let accel = match (args.accel, args.icount) {
+            (AccelName::Kvm, Some(_)) => {
+                return Err("--icount: found --accel kvm, expected tcg: no processor counts so".into());
+            }
+            (AccelName::Kvm, None) => Accel::Kvm,
+            (AccelName::Tcg, Some(shift)) => Accel::Counted { shift },
+            (AccelName::Tcg, None) => Accel::Tcg,
+        };
+        let work = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir()?;
+        let firmware = Firmware::of(&board, &qemu, work.path())?;
+        let append = format!("{} {}", board.append, args.append).trim().to_owned();
+        Ok(Ready {
+            model: kernel.model()?,
+            accel: accel.arguments(arch)?,
+            limits: Limits { silent_s: args.silence_s, total_s: args.limit_s },
+            stop: stop_on_signals()?,
+            board,
+            firmware,
+            kernel,
+            qemu,
+            programs,
+            append,
+            _work: work,
+        })
+    }
+
+    /// Says, before anything boots, what the guest is and what it cannot show of its machine.
+    pub fn announce(&self) -> Result<(), Failure> {
+        let (name, release) = (&self.board.machine.name, &self.kernel.release);
+        anstream::eprintln!("{name} as a guest: kernel {release}, QEMU {}", self.board.spec());
+        let mut lost = vm::shown::losses(&self.board, &self.firmware.machine);
+        lost.push("clocks, sizes of caches, idle states and what things cost: a guest has QEMU's".to_owned());
+        anstream::eprintln!("A guest cannot show:");
+        lost.iter().for_each(|line| anstream::eprintln!("  {line}"));
+        match self.domains_lost()? {
+            None => anstream::eprintln!("The domains that are predicted for machine and guest are the same."),
+            Some(text) => anstream::eprintln!("Predicted domains that the guest therefore lacks (-) or has (+):\n{text}"),
+        }
+        Ok(())
+    }
+
+    /// Predicted domains of the machine against those of the guest.
+    fn domains_lost(&self) -> Result<Option<String>, Failure> {
+        let of = |machine: &Machine| -> Result<_, Failure> {
+            Ok(of_domains(&kernel::build(machine, &self.model)?, self.model.version))
+        };
+        let (machine, guest) = (of(&self.board.machine)?, of(&self.firmware.machine)?);
+        Ok(diff(("machine", &machine), ("guest", &guest)))
+    }
+
+    /// Boots it and writes what its kernel says into the new directory `to`.
+    pub fn capture(&self, name: &str, steps: &[Step], trace: bool, to: &Path) -> Result<(), Failure> {
+        let arguments = [&self.firmware.arguments[..], &self.accel].concat();
+        let capture = Capture {
+            name,
+            kernel: &self.kernel,
+            programs: &self.programs,
+            board: &self.board,
+            machine: &arguments,
+            append: &self.append,
+            steps,
+            trace,
+            limits: self.limits,
+        };
+        // Hidden where stderr is no terminal.
+        let bar = ProgressBar::new_spinner();
+        bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}")?);
+        bar.enable_steady_tick(TICK);
+        bar.set_message("QEMU starts");
+        let taken = capture.take(&self.qemu, to, &self.stop, &mut |said| match said {
+            Said::Console(line) | Said::Note(line) => bar.set_message(line.clone()),
+            Said::File { name, .. } => bar.set_message(format!("{name} arrived")),
+            Said::Done => {}
+        });
+        bar.finish_and_clear();
+        Ok(taken?)
+    }
+}
+
+/// A flag that interrupts and requests to end set. What waits for a guest looks at it, and cleans up.
+pub fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}
