@@ -2,9 +2,10 @@
 
 use crate::error::{GuestError, GuestFault};
 use crate::frames::{Frames, Said};
+use crate::firmware::device_tree;
 use crate::qemu::Qemu;
 use crate::{KernelImage, VmError};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -28,8 +29,12 @@ pub struct Guest<'a> {
     pub initramfs: &'a Path,
     /// QEMU's arguments for the machine, without kernel, console and devices.
     pub machine: &'a [String],
+    /// Thread groups that QEMU's device tree lacks ([`crate::board::Board::thread_groups`]).
+    pub thread_groups: &'a BTreeMap<u32, Vec<u32>>,
     /// What follows on the kernel's command line.
     pub append: &'a str,
+    /// A directory for files that live as long as the guest.
+    pub work: &'a Path,
 }
 
 /// How long a guest may take.
@@ -63,7 +68,7 @@ pub fn boot(
     stop: &AtomicBool,
     hear: &mut dyn FnMut(Said),
 ) -> Result<(), VmError> {
-    let mut command = command(qemu, guest);
+    let mut command = command(qemu, guest)?;
     let spawned =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = Owned(spawned.map_err(|source| VmError::Program {
@@ -89,16 +94,27 @@ pub fn boot(
     ended.map_err(|what| GuestError { what, console }.into())
 }
 
-fn command(qemu: &Qemu, guest: &Guest) -> Command {
+fn command(qemu: &Qemu, guest: &Guest) -> Result<Command, VmError> {
     let kernel = guest.kernel;
+    let mut arguments = guest.machine.to_vec();
+    let path = |path: &Path| path.display().to_string();
+    arguments.extend(["-kernel".to_owned(), path(&kernel.image)]);
+    arguments.extend(["-initrd".to_owned(), path(guest.initramfs)]);
+    let console = kernel.arch.console();
+    let words = format!("console={console} quiet panic=-1 sched_verbose log_buf_len=8M");
+    let append = ["-append".to_owned(), format!("{words} {}", guest.append).trim_end().to_owned()];
     let mut command = qemu.command();
     command.args(["-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"]);
-    command.args(["-nic", "none"]).args(guest.machine);
-    command.arg("-kernel").arg(&kernel.image).arg("-initrd").arg(guest.initramfs);
-    let console = kernel.arch.console();
-    let append = format!("console={console} quiet panic=-1 sched_verbose log_buf_len=8M");
-    command.arg("-append").arg(format!("{append} {}", guest.append).trim_end());
-    command
+    command.args(["-nic", "none"]).args(&arguments);
+    if guest.thread_groups.is_empty() {
+        command.args(append);
+    } else {
+        // The tree carries the command line and where the initramfs is: QEMU takes no words beside a tree.
+        arguments.extend(append);
+        let tree = device_tree(qemu, &arguments, guest.thread_groups, guest.work)?;
+        command.arg("-dtb").arg(tree);
+    }
+    Ok(command)
 }
 
 /// A line of the console or of QEMU itself.

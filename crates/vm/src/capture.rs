@@ -35,7 +35,7 @@ pub struct Capture<'a> {
     pub programs: &'a Path,
     /// The machine, as `config.json` tells it.
     pub board: &'a Board,
-    /// QEMU's arguments for the machine, its firmware and what runs it.
+    /// QEMU's arguments for the machine and what runs it.
     pub machine: &'a [String],
     /// What follows on the kernel's command line, the board's words included.
     pub append: &'a str,
@@ -69,7 +69,9 @@ impl Capture<'_> {
             kernel: self.kernel,
             initramfs: &initramfs,
             machine: self.machine,
+            thread_groups: &self.board.thread_groups,
             append: self.append,
+            work: work.path(),
         };
         boot(qemu, &guest, self.limits, stop, &mut |said| {
             hear(&said);

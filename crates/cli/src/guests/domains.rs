@@ -44,8 +44,8 @@ fn show(args: &VmDomainsArgs, ready: &Ready, steps: &[Step], dir: &Path) -> Resu
     let (files, log) = (recorded::captured(&spec)?, recorded::log(&spec)?);
     let log = log.ok_or_else(|| format!("{spec}: found no attach.log, expected the kernel's log"))?;
     let version = ready.model.version;
-    let online = online_after(ready.firmware.machine.possible(), steps);
-    let machine = ready.firmware.machine.with_online(online)?;
+    let online = online_after(ready.described.possible(), steps);
+    let machine = ready.described.with_online(online)?;
     if args.diff {
         let last = steps.last().and_then(|s| s.offline.last()).map(|&cpu| cpu as usize);
         let question = Question { machine, kernel: ready.model.clone(), went_offline: last };

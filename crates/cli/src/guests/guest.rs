@@ -15,7 +15,7 @@ use std::time::Duration;
 use vm::board::Board;
 use vm::boot::Limits;
 use vm::capture::{Capture, Step};
-use vm::firmware::Firmware;
+use vm::firmware::described;
 use vm::frames::Said;
 use vm::qemu::Qemu;
 use vm::{Accel, KernelImage};
@@ -26,7 +26,8 @@ const TICK: Duration = Duration::from_millis(200);
 /// A guest that is ready to boot.
 pub struct Ready {
     pub board: Board,
-    pub firmware: Firmware,
+    /// The machine that the guest's firmware describes.
+    pub described: Machine,
     pub kernel: KernelImage,
     /// The kernel as a model, for predictions.
     pub model: Kernel,
@@ -36,8 +37,6 @@ pub struct Ready {
     append: String,
     limits: Limits,
     stop: Arc<AtomicBool>,
-    /// Holds the firmware's files.
-    _work: tempfile::TempDir,
 }
 
 impl Ready {
@@ -58,7 +57,7 @@ impl Ready {
             (AccelName::Tcg, None) => Accel::Tcg,
         };
         let work = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir()?;
-        let firmware = Firmware::of(&board, &qemu, work.path())?;
+        let described = described(&board, &qemu, work.path())?;
         let append = format!("{} {}", board.append, args.append).trim().to_owned();
         Ok(Ready {
             model: kernel.model()?,
@@ -66,12 +65,11 @@ impl Ready {
             limits: Limits { silent_s: args.silence_s, total_s: args.limit_s },
             stop: stop_on_signals()?,
             board,
-            firmware,
+            described,
             kernel,
             qemu,
             programs,
             append,
-            _work: work,
         })
     }
 
@@ -79,7 +77,7 @@ impl Ready {
     pub fn announce(&self) -> Result<(), Failure> {
         let (name, release) = (&self.board.machine.name, &self.kernel.release);
         anstream::eprintln!("{name} as a guest: kernel {release}, QEMU {}", self.board.spec());
-        let mut lost = vm::shown::losses(&self.board, &self.firmware.machine);
+        let mut lost = vm::shown::losses(&self.board, &self.described);
         lost.push("clocks, sizes of caches, idle states and what things cost: a guest has QEMU's".to_owned());
         anstream::eprintln!("A guest cannot show:");
         lost.iter().for_each(|line| anstream::eprintln!("  {line}"));
@@ -95,13 +93,13 @@ impl Ready {
         let of = |machine: &Machine| -> Result<_, Failure> {
             Ok(of_domains(&kernel::build(machine, &self.model)?, self.model.version))
         };
-        let (machine, guest) = (of(&self.board.machine)?, of(&self.firmware.machine)?);
+        let (machine, guest) = (of(&self.board.machine)?, of(&self.described)?);
         Ok(diff(("machine", &machine), ("guest", &guest)))
     }
 
     /// Boots it and writes what its kernel says into the new directory `to`.
     pub fn capture(&self, name: &str, steps: &[Step], trace: bool, to: &Path) -> Result<(), Failure> {
-        let arguments = [&self.firmware.arguments[..], &self.accel].concat();
+        let arguments = [&self.board.arguments[..], &self.accel].concat();
         let capture = Capture {
             name,
             kernel: &self.kernel,

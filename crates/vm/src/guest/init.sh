@@ -87,6 +87,55 @@ switch() {
     done
 }
 
+# messages N: two tasks that send each other N lines over pipes.
+messages() {
+    mkfifo /tmp/to /tmp/back
+    (
+        n=0
+        while [ "$n" -lt "$1" ] && read -r line; do
+            echo "$line"
+            n=$((n + 1))
+        done < /tmp/to > /tmp/back
+    ) &
+    exec 3> /tmp/to 4< /tmp/back
+    n=0
+    while [ "$n" -lt "$1" ]; do
+        echo ping >&3
+        read -r _ <&4
+        n=$((n + 1))
+    done
+    exec 3>&- 4<&-
+    wait
+    rm /tmp/to /tmp/back
+}
+
+TRACING=/sys/kernel/tracing
+
+# trace_on: records the scheduler's tracepoints from now on.
+trace_on() {
+    [ -e "$TRACING/tracing_on" ] || mount -t tracefs tracefs "$TRACING"
+    echo 0 > "$TRACING/tracing_on"
+    for event in waking wakeup wakeup_new switch migrate_task; do
+        echo 1 > "$TRACING/events/sched/sched_$event/enable"
+    done
+    echo > "$TRACING/trace"
+    echo 1 > "$TRACING/tracing_on"
+}
+
+# trace_off FILE: what was recorded, as ftrace's text.
+trace_off() {
+    echo 0 > "$TRACING/tracing_on"
+    cat "$TRACING/trace" > "$1"
+}
+
+# The scheduler's tracepoints under a load of messages.
+trace_messages() {
+    trace_on
+    messages 200
+    trace_off /tmp/capture/trace.txt
+    note "traced $(grep -c -v '^#' /tmp/capture/trace.txt) events"
+}
+
 # Everything captured, as one archive.
 send_captures() {
     tar -C /tmp/capture -czf /tmp/capture.tar.gz .
