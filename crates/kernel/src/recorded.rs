@@ -3,6 +3,7 @@
 pub mod debugfs;
 pub mod log;
 mod read;
+pub mod schedstat;
 mod steps;
 
 pub use read::domains;

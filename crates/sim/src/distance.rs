@@ -1,6 +1,5 @@
 //! How far apart CPUs are, as a cache line travels.
 
-use crate::topology::Cpu;
 use machine::{CacheKind, CpuSet, Machine};
 
 /// How far apart two CPUs are. A machine has those that its cores, clusters, caches, nodes and packages tell apart.
@@ -72,6 +71,7 @@ impl Distance {
 /// What a CPU is part of, each by a number.
 #[derive(Debug, Clone, Copy)]
 struct Place {
+    /// The first CPU of its pipeline.
     pipeline: u16,
     core: u32,
     /// `None` where the machine has no clusters.
@@ -82,17 +82,17 @@ struct Place {
     package: u32,
 }
 
-/// The distances of a machine.
+/// The distances between a machine's CPUs.
 #[derive(Debug)]
-pub(crate) struct Distances {
+pub struct Distances {
     places: Box<[Place]>,
 }
 
 impl Distances {
-    /// `pipeline_of` numbers the pipelines by CPU.
-    pub(crate) fn new(machine: &Machine, pipeline_of: &[u16]) -> Distances {
+    /// Those of `machine`.
+    pub fn new(machine: &Machine) -> Distances {
         let places = machine.cpus.iter().enumerate().map(|(number, cpu)| Place {
-            pipeline: pipeline_of[number],
+            pipeline: machine.pipeline_cpus(number).first().map_or(number, |first| first) as u16,
             core: cpu.core,
             cluster: cpu.cluster,
             cache: last_level_cache(machine, number),
@@ -102,11 +102,15 @@ impl Distances {
         Distances { places: places.collect() }
     }
 
-    pub(crate) fn between(&self, a: Cpu, b: Cpu) -> Distance {
+    /// How far apart two of its CPUs are.
+    ///
+    /// # Panics
+    /// A CPU that the machine does not have.
+    pub fn between(&self, a: usize, b: usize) -> Distance {
         if a == b {
             return Distance::SameCpu;
         }
-        let (a, b) = (&self.places[a as usize], &self.places[b as usize]);
+        let (a, b) = (&self.places[a], &self.places[b]);
         if a.pipeline == b.pipeline {
             Distance::Smt
         } else if a.core == b.core {
@@ -138,7 +142,7 @@ fn last_level_cache(machine: &Machine, cpu: usize) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Topology;
+    use crate::topology::{Cpu, Topology};
     use kernel::{Kernel, Version};
 
     fn distances(name: &str, pairs: &[(Cpu, Distance)]) {

@@ -6,7 +6,7 @@
 pub mod class;
 pub mod counters;
 pub mod cpufreq;
-mod distance;
+pub mod distance;
 mod engine;
 pub mod events;
 pub mod fair;

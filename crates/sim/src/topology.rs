@@ -169,14 +169,14 @@ impl Topology {
             smt: built.smt_mask.iter().map(|&s| list(s)).collect(),
             capacity: built.capacity.clone(),
             pipelines: pipelines.iter().map(|&p| list(p & machine.online)).collect(),
-            distances: Distances::new(machine, &pipeline_of),
+            distances: Distances::new(machine),
             pipeline_of,
         }
     }
 
     /// How far apart two CPUs are.
     pub fn distance(&self, a: Cpu, b: Cpu) -> Distance {
-        self.distances.between(a, b)
+        self.distances.between(a as usize, b as usize)
     }
 
     /// The distances that occur between online CPUs.

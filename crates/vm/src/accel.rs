@@ -36,8 +36,8 @@ impl Accel {
                 .collect(),
             Accel::Kvm => {
                 Accel::check_kvm(arch).map_err(|found| VmError::NoKvm { found })?;
-                let cpu = if arch == Arch::X86 { Vec::new() } else { vec!["-cpu".to_owned(), "host".to_owned()] };
-                [vec!["-accel".to_owned(), "kvm".to_owned()], cpu].concat()
+                // The last model counts. Another than the host's own asks KVM for what it may not have.
+                ["-accel", "kvm", "-cpu", "host"].map(str::to_owned).to_vec()
             }
         };
         Ok(arguments)
