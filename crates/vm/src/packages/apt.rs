@@ -136,7 +136,8 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
             command.args(["install", "--yes"]).args(flags).args(packages);
             run(&mut command)
         };
-        let uris = install(&["--print-uris"])?;
+        // apt lists what it would fetch: all of them only where it finds none.
+        let uris = install(&["--print-uris", "--option", "Dir::Cache::Archives=none"])?;
         install(&["--download-only"])?;
         let archives = self.dir.join("archives");
         let names = uris.lines().filter_map(file_name);
