@@ -7,6 +7,7 @@ pub mod arch;
 pub mod board;
 pub mod boot;
 pub mod capture;
+pub mod elf;
 mod error;
 pub mod frames;
 pub mod guest;
@@ -14,6 +15,7 @@ mod host;
 pub mod initramfs;
 pub mod packages;
 pub mod qemu;
+pub mod worker;
 
 pub use arch::Arch;
 pub use error::{GuestError, GuestFault, VmError};
