@@ -14,6 +14,7 @@ pub mod guest;
 mod host;
 pub mod initramfs;
 pub mod packages;
+pub mod programs;
 pub mod qemu;
 pub mod worker;
 
