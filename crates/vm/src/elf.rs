@@ -16,6 +16,9 @@ use std::path::{Component, Path, PathBuf};
 /// Links that are followed one after the other, as many as the kernel does (`MAXSYMLINKS`).
 const LINKS: usize = 40;
 
+/// What glibc's `pthread_exit` loads by itself, and a thread of a program without it dies by.
+const LOADED_BY_LIBC: (&str, &str) = ("libc.so.6", "libgcc_s.so.1");
+
 /// Programs with all that they need, by paths in a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needed {
@@ -82,6 +85,10 @@ pub fn programs(root: &Path, paths: &[&str]) -> Result<Needed, VmError> {
         for library in &about.libraries {
             let found = places.iter().find_map(|place| needed.take(root, &place.join(library)));
             todo.push(found.ok_or_else(|| missing(library, &by))?);
+            if library == LOADED_BY_LIBC.0 {
+                let second = LOADED_BY_LIBC.1;
+                todo.extend(places.iter().find_map(|place| needed.take(root, &place.join(second))));
+            }
         }
     }
     Ok(needed)

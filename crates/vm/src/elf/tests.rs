@@ -74,6 +74,7 @@ fn tree() -> tempfile::TempDir {
     write(root, &format!("{lib}/a/libb.so"), elf("", &["libc.so.6"], ""));
     write(root, &format!("{lib}/libc.so.6"), elf("", &["ld-x.so.2"], ""));
     write(root, &format!("{lib}/ld-x.so.2"), elf("", &[], ""));
+    write(root, &format!("{lib}/libgcc_s.so.1"), elf("", &["libc.so.6"], ""));
     write(root, &format!("{lib}/unused.so"), elf("", &[], ""));
     symlink("liba.so.1.2", root.join(lib).join("liba.so.1")).unwrap();
     std::fs::create_dir_all(root.join("usr/lib64")).unwrap();
@@ -92,6 +93,7 @@ fn a_program_with_its_libraries_links_and_loader() {
         "usr/lib/x86_64-linux-gnu/liba.so.1",
         "usr/lib/x86_64-linux-gnu/liba.so.1.2",
         "usr/lib/x86_64-linux-gnu/libc.so.6",
+        "usr/lib/x86_64-linux-gnu/libgcc_s.so.1",
         "usr/lib64/ld-x.so.2",
     ]);
     assert_eq!(needed.files, expected);

@@ -58,7 +58,7 @@ fn global(app: &RtApp, duration_s: Option<u64>, logs: &str) -> Object {
     object.put("lock_pages", g.lock_pages.to_string());
     object.put("logdir", quoted(logs));
     object.put("log_basename", quoted("rt-app"));
-    object.put("log_size", quoted("file"));
+    // Without `log_size` logs are files; rt-app 1.0 takes any word for `disable`.
     object.put("ftrace", "false");
     object.put("gnuplot", "false");
     object.put("io_device", quoted(&g.io_device));
