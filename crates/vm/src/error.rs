@@ -102,6 +102,32 @@ pub enum VmError {
         /// Architecture, in Debian's name.
         arch: &'static str,
     },
+    /// A program or a library that a tree of unpacked packages lacks.
+    #[error("{by}: found no {library}, expected it among the unpacked packages")]
+    NoLibrary {
+        /// What is missing.
+        library: String,
+        /// What needs it.
+        by: String,
+    },
+    /// A program or a library that cannot be read as one.
+    #[error("{}: found {found}, expected a whole 64-bit ELF file", path.display())]
+    Elf {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        found: String,
+    },
+    /// No compiler for the guests' own worker.
+    #[error("worker for {arch}: {reason}; install a compiler for it with: {install}")]
+    NoCompiler {
+        /// Architecture, in Debian's name.
+        arch: &'static str,
+        /// Why none could be fetched.
+        reason: Box<VmError>,
+        /// A command that installs one.
+        install: String,
+    },
 }
 
 /// How a guest failed, with the last lines of its console.

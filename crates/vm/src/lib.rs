@@ -9,6 +9,7 @@ pub mod board;
 pub mod boot;
 pub mod capture;
 pub mod doctor;
+pub mod elf;
 mod error;
 pub mod firmware;
 pub mod frames;
@@ -16,8 +17,10 @@ pub mod guest;
 mod host;
 pub mod initramfs;
 pub mod packages;
+pub mod programs;
 pub mod qemu;
 pub mod shown;
+pub mod worker;
 
 pub use accel::Accel;
 pub use arch::Arch;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Unpacks what `wanted` takes of `packages` into the new directory `to`.
-pub(super) fn unpack(
+pub(crate) fn unpack(
     packages: &[PathBuf],
     to: &Path,
     wanted: &dyn Fn(&Path) -> bool,

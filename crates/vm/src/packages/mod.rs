@@ -5,7 +5,7 @@
 //! what it downloads is unpacked beside it.
 
 mod apt;
-mod deb;
+pub(crate) mod deb;
 
 use crate::{Arch, VmError};
 pub use apt::{Apt, archive, keys};
@@ -203,7 +203,8 @@ impl Cache {
         self.dir.join("kernels")
     }
 
-    fn apt(&self, suite: &str, arch: Arch) -> Result<Apt, VmError> {
+    /// apt for one suite and architecture.
+    pub(crate) fn apt(&self, suite: &str, arch: Arch) -> Result<Apt, VmError> {
         Apt::open(&self.dir.join("apt").join(format!("{suite}-{arch}")), suite, arch)
     }
 
@@ -243,7 +244,7 @@ pub(crate) fn version_of(release: &str) -> Option<(u16, u16)> {
 }
 
 /// The architecture of this computer.
-fn host_arch() -> Result<Arch, VmError> {
+pub(crate) fn host_arch() -> Result<Arch, VmError> {
     let name = match std::env::consts::ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64",

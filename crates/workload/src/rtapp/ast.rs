@@ -21,6 +21,15 @@ impl RtApp {
             None => format!("tasks.{}.{}", task.name, event.key),
         }
     }
+
+    /// What the metrics of task number `nth` are called after: its name, numbered where others before have it.
+    pub fn label(&self, nth: usize) -> String {
+        let Some(task) = self.tasks.get(nth) else { return nth.to_string() };
+        match self.tasks.iter().take(nth).filter(|other| other.name == task.name).count() {
+            0 => task.name.clone(),
+            before => format!("{}#{}", task.name, before + 1),
+        }
+    }
 }
 
 /// Scheduling policies.

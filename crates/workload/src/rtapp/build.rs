@@ -182,7 +182,7 @@ impl<'a> Builder<'a> {
             for _ in 0..task.instances {
                 programs.push(self.thread(task, Some(together), times)?);
             }
-            self.metrics(&label(app, nth), times, (start, end));
+            self.metrics(&app.label(nth), times, (start, end));
         }
         Ok(programs)
     }
@@ -209,14 +209,5 @@ impl<'a> Builder<'a> {
             self.w.metrics.extend(Metric::latencies(&named("wakeup"), wakeup, &percents));
             self.w.metrics.extend(Metric::latencies(&named("response"), response, &percents));
         }
-    }
-}
-
-/// What the metrics of task number `nth` are called after: its name, numbered where others before have it.
-fn label(app: &RtApp, nth: usize) -> String {
-    let Some(task) = app.tasks.get(nth) else { return nth.to_string() };
-    match app.tasks.iter().take(nth).filter(|other| other.name == task.name).count() {
-        0 => task.name.clone(),
-        before => format!("{}#{}", task.name, before + 1),
     }
 }

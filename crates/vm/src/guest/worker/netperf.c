@@ -1,0 +1,142 @@
+/* TCP_RR on loopback: pairs of processes that pass one byte to and fro. */
+#define _GNU_SOURCE
+#include "worker.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+
+/* Ends of a TCP connection over 127.0.0.1. */
+static void connected(int listening, int ends[2])
+{
+	struct sockaddr_in where;
+	socklen_t size = sizeof(where);
+	int now = 1;
+
+	ends[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (ends[0] < 0 || getsockname(listening, (struct sockaddr *)&where, &size))
+		die(errno, "socket");
+	if (connect(ends[0], (struct sockaddr *)&where, sizeof(where)))
+		die(errno, "connect to 127.0.0.1 (is lo up?)");
+	ends[1] = accept(listening, NULL, NULL);
+	if (ends[1] < 0)
+		die(errno, "accept");
+	for (int end = 0; end < 2; end++)
+		if (setsockopt(ends[end], IPPROTO_TCP, TCP_NODELAY, &now, sizeof(now)))
+			die(errno, "TCP_NODELAY");
+}
+
+static int listening_socket(void)
+{
+	struct sockaddr_in where = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int found = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (found < 0 || bind(found, (struct sockaddr *)&where, sizeof(where)) || listen(found, 1))
+		die(errno, "socket on 127.0.0.1 (is lo up?)");
+	return found;
+}
+
+static void take(int end)
+{
+	char byte;
+	ssize_t got = recv(end, &byte, 1, 0);
+
+	if (got != 1)
+		die(got < 0 ? errno : 0, "recv: the other end is gone");
+}
+
+static void give(int end)
+{
+	if (send(end, "x", 1, MSG_NOSIGNAL) != 1)
+		die(errno, "send");
+}
+
+static void serve(int end)
+{
+	for (;;) {
+		take(end);
+		give(end);
+	}
+}
+
+static void ask(int end, const struct window *window, struct times *round)
+{
+	for (;;) {
+		uint64_t from_ns = now_ns(), to_ns;
+
+		give(end);
+		take(end);
+		to_ns = now_ns();
+		if (atomic_load(&window->open))
+			record(round, to_ns - from_ns);
+	}
+}
+
+/* A child that does not outlive its parent; 0 in the child. */
+static pid_t child(void)
+{
+	pid_t parent = getpid(), forked;
+
+	fflush(stdout);
+	forked = fork();
+	if (forked < 0)
+		die(errno, "fork");
+	if (!forked && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
+		die(0, "the parent is gone");
+	return forked;
+}
+
+void netperf(struct arguments *all)
+{
+	static const char *const percents[] = { "50", "99" };
+	size_t pairs = whole(all, "pairs", 1, 4096);
+	double warmup_s = number(all, "warmup_s", 0, 3600);
+	double seconds = number(all, "seconds", 1e-6, 3600);
+	struct window *window = shared_zeros(sizeof(*window));
+	struct times *rounds = shared_zeros(pairs * sizeof(*rounds)), *round = zeros(sizeof(*round));
+	pid_t *children = zeros(2 * pairs * sizeof(*children));
+	int listening = listening_socket();
+
+	no_more(all);
+	for (size_t nth = 0; nth < pairs; nth++) {
+		int ends[2];
+
+		connected(listening, ends);
+		for (int end = 1; end >= 0; end--) {
+			pid_t forked = child();
+
+			if (!forked) {
+				close(ends[!end]);
+				if (end)
+					serve(ends[end]);
+				ask(ends[end], window, &rounds[nth]);
+			}
+			children[2 * nth + (size_t)end] = forked;
+		}
+		close(ends[0]);
+		close(ends[1]);
+	}
+	pass(window, warmup_s, seconds);
+	if (waitpid(-1, NULL, WNOHANG))
+		die(0, "netperf: a process ended early");
+	/* First nobody goes on, so that nobody sees another end. */
+	for (size_t nth = 0; nth < 2 * pairs; nth++)
+		if (kill(children[nth], SIGSTOP))
+			die(errno, "netperf: cannot stop a process");
+	for (size_t nth = 0; nth < 2 * pairs; nth++)
+		if (kill(children[nth], SIGKILL) || waitpid(children[nth], NULL, 0) != children[nth])
+			die(errno, "netperf: cannot end a process");
+	for (size_t nth = 0; nth < pairs; nth++)
+		merge(round, &rounds[nth]);
+	result("transactions_per_s", (double)round->count / window_s(window));
+	result_times("round_trip", round, percents, sizeof(percents) / sizeof(percents[0]));
+}

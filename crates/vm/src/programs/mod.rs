@@ -1,0 +1,172 @@
+//! What a guest runs for a benchmark: the real program where Debian has it, else our [worker](crate::worker).
+//!
+//! Results have the names and units that the simulated workload's metrics have, so that both can be laid side by side.
+//! Parameters are the experiment's own, however slow the guest is; what a program does otherwise than the workload that
+//! is modelled after it stands in [`Program::notes`].
+
+mod dbench;
+mod output;
+mod own;
+pub mod rtapp;
+mod scheduler;
+
+pub use output::Output;
+
+use crate::VmError;
+use machine::CpuSet;
+use std::io;
+use std::path::Path;
+use workload::Benchmark;
+use workload::rtapp::RtAppError;
+
+/// Where the worker is in a guest.
+const WORKER: &str = "bin/worker";
+/// Files that a program with many connections has open.
+const MANY_FILES: &str = "ulimit -n 65536 || exit 1\n";
+
+/// What a guest runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Program {
+    /// Debian packages that hold it; none for the worker alone.
+    pub packages: Vec<&'static str>,
+    /// Paths of programs in the packages, whose libraries go along.
+    pub programs: Vec<&'static str>,
+    /// Further files for the guest, by path without a leading slash.
+    pub files: Vec<(String, FileSource)>,
+    /// A script for busybox's shell. Its standard output is what [`Program::values`] takes; an exit code other than 0
+    /// is a failed run.
+    pub command: String,
+    /// How numbers come out.
+    pub output: Output,
+    /// What it does otherwise than the modelled workload, a line each, for the user.
+    pub notes: Vec<String>,
+}
+
+/// Where a file for a guest comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileSource {
+    /// The text itself.
+    Text(String),
+    /// Our [worker](crate::Cache::worker), a program.
+    Worker,
+    /// A file of the packages.
+    Package {
+        /// Its path in the tree.
+        path: &'static str,
+        /// The first and the last of its lines that are taken, counted from 1; all where absent.
+        lines: Option<(usize, usize)>,
+    },
+}
+
+impl FileSource {
+    /// What the file holds, for guests with the unpacked packages `tree` and the built `worker`.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn content(&self, tree: &Path, worker: &Path) -> Result<Vec<u8>, VmError> {
+        match self {
+            FileSource::Text(text) => Ok(text.clone().into_bytes()),
+            FileSource::Worker => std::fs::read(worker).map_err(VmError::io(worker)),
+            FileSource::Package { path, lines } => {
+                let path = tree.join(path);
+                let whole = std::fs::read(&path).map_err(VmError::io(&path))?;
+                let Some((first, last)) = *lines else { return Ok(whole) };
+                let lines = whole.split_inclusive(|&byte| byte == b'\n');
+                let taken = (first.saturating_sub(1), (last + 1).saturating_sub(first));
+                Ok(lines.skip(taken.0).take(taken.1).collect::<Vec<_>>().concat())
+            }
+        }
+    }
+
+    /// Its permissions.
+    pub fn mode(&self) -> u32 {
+        match self {
+            FileSource::Worker => 0o755,
+            FileSource::Text(_) | FileSource::Package { .. } => 0o644,
+        }
+    }
+}
+
+/// Why a benchmark has no program for guests.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Untranslated {
+    /// Guests cannot have what it needs.
+    #[error("{benchmark}: not in a guest: {reason}")]
+    Never {
+        /// Its name in experiment files.
+        benchmark: &'static str,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A file that cannot be read.
+    #[error("{file}: {reason}")]
+    File {
+        /// The file.
+        file: String,
+        /// The reader's reason.
+        reason: String,
+    },
+    /// A file for rt-app that is none.
+    #[error(transparent)]
+    RtApp(#[from] RtAppError),
+    /// Something that Debian's program does not have.
+    #[error("{file}: {path}: found {found}, expected what rt-app 1.0 knows")]
+    Newer {
+        /// The file.
+        file: String,
+        /// Keys from the root.
+        path: String,
+        /// What it does not know.
+        found: &'static str,
+    },
+}
+
+/// What a guest runs for `benchmark`, whose files `read` gives.
+///
+/// # Errors
+/// A benchmark that guests cannot run, and a file that cannot be read or asks for what the program cannot do.
+pub fn translate(
+    benchmark: &Benchmark,
+    read: &dyn Fn(&str) -> io::Result<String>,
+) -> Result<Program, Untranslated> {
+    let never = |benchmark, reason| Err(Untranslated::Never { benchmark, reason });
+    match benchmark {
+        Benchmark::Ebizzy(params) => Ok(own::ebizzy(params)),
+        Benchmark::FalseSharing(params) => Ok(own::false_sharing(params)),
+        Benchmark::Stream(params) => Ok(own::stream(params)),
+        Benchmark::Schbench(params) => Ok(own::schbench(params)),
+        Benchmark::Netperf(params) => Ok(own::netperf(params)),
+        Benchmark::SchedPipe(params) => Ok(scheduler::sched_pipe(params)),
+        Benchmark::Hackbench(params) => Ok(scheduler::hackbench(params)),
+        Benchmark::Dbench(params) => Ok(dbench::dbench(params)),
+        Benchmark::Tbench(params) => Ok(dbench::tbench(params)),
+        Benchmark::RtApp(params) => rtapp::translate(params, read),
+        Benchmark::Daytrader(_) => {
+            never("daytrader", "its users are on other machines, and a guest is alone")
+        }
+        Benchmark::Kernbench(_) => never("kernbench", "it has no compiler and no kernel's sources"),
+        Benchmark::Gitsource(_) => never("gitsource", "it has no git, its tests or their perl"),
+        Benchmark::Kvm(_) => never("kvm", "guests have no guests of their own"),
+    }
+}
+
+impl Program {
+    /// Results out of the command's standard output, by names of the workload's metrics, in their units.
+    ///
+    /// # Errors
+    /// An output that is not as the program's, in words.
+    pub fn values(&self, stdout: &str) -> Result<Vec<(String, f64)>, String> {
+        self.output.read(stdout)
+    }
+}
+
+/// `command` bound to `cpus`, to all where absent.
+fn bound(cpus: Option<CpuSet>, command: &str) -> String {
+    match cpus {
+        Some(cpus) => format!("taskset -c {cpus} {command}"),
+        None => command.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

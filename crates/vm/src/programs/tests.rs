@@ -1,0 +1,254 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use workload::{
+    Target, daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench, netperf,
+    schbench, sched_pipe, stream, tbench,
+};
+
+/// What programs printed on amd64: perf of Debian 13 and rt-tests 2.6, dbench 4.0, our worker.
+const PIPE: &str = include_str!("printed/pipe.txt");
+const HACKBENCH: &str = include_str!("printed/hackbench.txt");
+const DBENCH: &str = include_str!("printed/dbench.txt");
+const SCHBENCH: &str = include_str!("printed/schbench.txt");
+
+fn cpus(list: &str) -> CpuSet {
+    list.parse().unwrap()
+}
+
+fn program(benchmark: Benchmark) -> Program {
+    translate(&benchmark, &|file| std::fs::read_to_string(file)).unwrap()
+}
+
+fn benchmarks() -> Vec<Benchmark> {
+    let (warmup_s, seconds) = (1.0, 5.0);
+    vec![
+        Benchmark::Ebizzy(ebizzy::Params {
+            threads: 2,
+            seconds: 0.25,
+            chunk_bytes: 4096,
+            chunks: 10,
+            cpus: Some(cpus("0-1")),
+        }),
+        Benchmark::FalseSharing(false_sharing::Params { rounds: 1000, cpus: Some(cpus("0,4")) }),
+        Benchmark::Stream(stream::Params {
+            array_mib: 8,
+            passes: 3,
+            element_cycles: 1.0,
+            cpus: cpus("0-1,4"),
+        }),
+        Benchmark::Schbench(schbench::Params {
+            message_threads: 1,
+            workers: 2,
+            sleep_us: 100.0,
+            work_us: 0.5,
+            warmup_s,
+            seconds,
+            cpus: None,
+        }),
+        Benchmark::Netperf(netperf::Params { pairs: 2, warmup_s, seconds, cpus: None }),
+        Benchmark::SchedPipe(sched_pipe::Params {
+            loops: 1_000_000,
+            loops_run: 2000,
+            cpus: Some(cpus("0")),
+        }),
+        Benchmark::Hackbench(hackbench::Params {
+            groups: 4,
+            loops: 1000,
+            fds: 20,
+            datasize: 100,
+            pipe: true,
+            threads: true,
+            cpus: None,
+        }),
+        Benchmark::Dbench(dbench::Params {
+            clients: 2,
+            parts_run: 43,
+            warmup_s,
+            seconds,
+            cpus: None,
+        }),
+        Benchmark::Tbench(tbench::Params { clients: 2, warmup_s, seconds, cpus: None }),
+    ]
+}
+
+/// Names and order of the workload's own metrics.
+fn metrics(benchmark: &Benchmark) -> Vec<String> {
+    let machine = machine::catalog::load("kunpeng920-1node").unwrap();
+    let read = |file: &str| std::fs::read_to_string(file);
+    let target = Target { constants: &machine.constants, online: machine.online, read: &read };
+    let built = benchmark.build(&target).unwrap();
+    built.workload.metrics.into_iter().map(|metric| metric.name).collect()
+}
+
+/// An output of the right form for any names.
+fn printed(output: &Output) -> String {
+    match output {
+        Output::Named(names) => names.iter().map(|name| format!("{name} 1.5\n")).collect(),
+        Output::Pipe { .. } => PIPE.to_owned(),
+        Output::Hackbench { .. } => HACKBENCH.to_owned(),
+        Output::Throughput { .. } | Output::Pass { .. } => DBENCH.to_owned(),
+        Output::RtApp(_) => String::new(),
+    }
+}
+
+#[test]
+fn results_have_the_names_of_the_workloads_metrics() {
+    for benchmark in benchmarks() {
+        let program = program(benchmark.clone());
+        let values = program.values(&printed(&program.output)).unwrap();
+        let names: Vec<String> = values.into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, metrics(&benchmark));
+    }
+}
+
+#[test]
+fn commands_have_the_experiments_parameters() {
+    let commands: Vec<String> = benchmarks().into_iter().map(|b| program(b).command).collect();
+    let last = |nth: usize| commands[nth].lines().last().unwrap();
+    assert_eq!(
+        last(0),
+        "taskset -c 0-1 /bin/worker ebizzy threads=2 seconds=0.25 chunk_bytes=4096 chunks=10"
+    );
+    assert_eq!(last(1), "taskset -c 0,4 /bin/worker false_sharing rounds=1000");
+    assert_eq!(last(2), "/bin/worker stream array_mib=8 passes=3 cpus=0-1,4");
+    assert_eq!(
+        last(3),
+        "/bin/worker schbench message_threads=1 workers=2 sleep_us=100 work_us=0.5 warmup_s=1 seconds=5"
+    );
+    assert_eq!(last(4), "/bin/worker netperf pairs=2 warmup_s=1 seconds=5");
+    assert_eq!(last(5), "taskset -c 0 perf bench --format default sched pipe -l 2000");
+    assert_eq!(last(6), "hackbench -g 4 -l 1000 -f 20 -s 100 -p -T");
+    assert_eq!(last(7), "dbench -t 6 -c /run/load.txt -D . 2");
+    assert!(commands[8].contains("\ntbench -t 6 -c /run/load.txt 2 127.0.0.1\n"));
+}
+
+/// busybox's shell takes what the host's takes.
+#[test]
+fn commands_are_scripts() {
+    for benchmark in benchmarks() {
+        let command = program(benchmark).command;
+        let status = std::process::Command::new("sh").args(["-n", "-c", &command]).status();
+        assert!(status.unwrap().success(), "{command}");
+    }
+}
+
+#[test]
+fn every_program_has_its_files() {
+    for benchmark in benchmarks() {
+        let program = program(benchmark);
+        let worker = program.files.iter().any(|(_, source)| *source == FileSource::Worker);
+        assert_ne!(worker, !program.packages.is_empty(), "the worker or a package");
+        assert_eq!(program.programs.is_empty(), program.packages.is_empty());
+        let paths: BTreeSet<&String> = program.files.iter().map(|(path, _)| path).collect();
+        assert_eq!(paths.len(), program.files.len());
+        for path in paths {
+            assert!(program.command.contains(&format!("/{path}")), "{path} is not used");
+        }
+    }
+}
+
+#[test]
+fn what_programs_printed() {
+    let by_name = |nth: usize, stdout: &str| program(benchmarks().swap_remove(nth)).values(stdout);
+    let one = |name: &str, value: f64| Ok(vec![(name.to_owned(), value)]);
+    assert_eq!(by_name(5, PIPE), one("seconds", 11.9636), "11.9636 us each, a million of them");
+    assert_eq!(by_name(6, HACKBENCH), one("seconds", 0.003));
+    assert_eq!(by_name(8, DBENCH), one("mb_per_s", 174.917));
+    let pass = by_name(7, DBENCH).unwrap();
+    assert!((pass[0].1 - 2.0 * 19.119736 / 174.917 * 1e3).abs() < 1e-9);
+    let values = by_name(3, SCHBENCH).unwrap();
+    assert_eq!(values.len(), 11);
+    assert_eq!(values[4], ("wakeup_p99.9_us".to_owned(), 9596.9275));
+}
+
+#[test]
+fn what_is_not_all_there_is_an_error() {
+    let read = |nth: usize, stdout: &str| {
+        program(benchmarks().swap_remove(nth)).values(stdout).unwrap_err()
+    };
+    assert_eq!(read(0, ""), "found no records_per_s");
+    assert_eq!(
+        read(0, "records_per_s 1\nrecords_per_s 2\n"),
+        "found records_per_s twice, expected it once"
+    );
+    assert_eq!(read(0, "records_per_s nan"), "found \"nan\", expected a number");
+    assert_eq!(read(0, "other 1"), "found \"other 1\", expected a result's name and a number");
+    assert_eq!(read(5, "0.048\n"), "found no line with \"usecs/op\", expected one");
+    assert_eq!(read(6, "Time: \nTime: 1\n"), "found several lines with \"Time:\", expected one");
+    assert_eq!(read(6, "Time: -1\n"), "found \"-1\", expected a number");
+    let idle = "Throughput 0 MB/sec  2 clients  2 procs  max_latency=0.000 ms";
+    assert_eq!(read(7, idle), "found a throughput of 0: nothing ended in the measured time");
+    assert_eq!(read(8, "Throughput 1 GB/sec"), "found \"1 GB/sec\", expected MB/sec");
+}
+
+#[test]
+fn dbench_says_what_it_makes_of_times() {
+    let params = tbench::Params { clients: 2, warmup_s: 0.1, seconds: 0.1, cpus: None };
+    let program = program(Benchmark::Tbench(params));
+    assert!(program.command.contains("tbench -t 2 "));
+    assert_eq!(
+        program.notes,
+        [
+            "measured for 1 s, as dbench takes whole seconds",
+            "warmed up for 0 s, as dbench's own rule is"
+        ]
+    );
+}
+
+#[test]
+fn what_guests_cannot_run_is_said() {
+    let kernbench = kernbench::Params { jobs: 1, objects: 1, objects_run: 1, cpus: None };
+    let gitsource = gitsource::Params { cases: 1, cases_run: 1, cpus: None };
+    for (benchmark, expected) in [
+        (Benchmark::Kernbench(kernbench), "kernbench: not in a guest: it has no compiler"),
+        (Benchmark::Gitsource(gitsource), "gitsource: not in a guest: it has no git"),
+        (Benchmark::Daytrader(daytrader()), "daytrader: not in a guest: its users"),
+    ] {
+        let error = translate(&benchmark, &|_| Ok(String::new())).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
+
+fn daytrader() -> daytrader::Params {
+    daytrader::Params {
+        users: 1,
+        think_ms: 1.0,
+        jvms: 1,
+        workers: 1,
+        collectors: 1,
+        tables: 1,
+        warmup_s: 0.0,
+        seconds: 1.0,
+        cpus: None,
+        irq_cpus: cpus("0"),
+        amounts: daytrader::Amounts::ASSUMED,
+    }
+}
+
+#[test]
+fn files_come_from_texts_packages_and_the_worker() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("load"), "1\n2\n3\n4\n").unwrap();
+    std::fs::write(dir.path().join("worker"), "elf").unwrap();
+    let content = |source: FileSource| {
+        String::from_utf8(source.content(dir.path(), &dir.path().join("worker")).unwrap()).unwrap()
+    };
+    assert_eq!(content(FileSource::Text("x".to_owned())), "x");
+    assert_eq!(content(FileSource::Worker), "elf");
+    assert_eq!(content(FileSource::Package { path: "load", lines: None }), "1\n2\n3\n4\n");
+    assert_eq!(content(FileSource::Package { path: "load", lines: Some((2, 3)) }), "2\n3\n");
+    let absent = FileSource::Package { path: "none", lines: None };
+    assert!(absent.content(dir.path(), dir.path()).is_err());
+}
+
+proptest! {
+    #[test]
+    fn any_output_is_read_or_refused(text in "(Throughput |Time: |[a-z_]{0,9} |thread |[0-9.e-]{0,6}| MB/sec| usecs/op|\n){0,30}") {
+        for benchmark in benchmarks() {
+            if let Ok(values) = program(benchmark).values(&text) {
+                prop_assert!(values.iter().all(|(_, value)| value.is_finite()));
+            }
+        }
+    }
+}

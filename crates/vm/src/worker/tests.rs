@@ -1,0 +1,77 @@
+use super::*;
+
+#[test]
+fn the_suite_of_an_os_release() {
+    let text = "NAME=\"Debian GNU/Linux\"\nVERSION_CODENAME=bookworm\nID=debian\n";
+    assert_eq!(codename(text), Some("bookworm"));
+    assert_eq!(codename("VERSION_CODENAME=\"noble\""), Some("noble"));
+    assert_eq!(codename("ID=arch\nVERSION_CODENAME=\n"), None);
+}
+
+/// All C files beside the header are in the table: one that is not would be left out of the program.
+#[test]
+fn every_source_is_compiled() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/guest/worker");
+    let mut files: Vec<String> = std::fs::read_dir(&dir)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".c"))
+        .collect();
+    files.sort();
+    assert_eq!(files, SOURCES.map(|(name, _)| name));
+}
+
+#[test]
+fn names_of_cross_packages() {
+    let other = Arch::ALL.into_iter().find(|&a| host_arch().unwrap() != a && a != Arch::X86);
+    let expected = match other.unwrap() {
+        Arch::Arm64 => ["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
+        _ => ["gcc-powerpc64le-linux-gnu", "libc6-dev-ppc64el-cross"],
+    };
+    assert_eq!(packages(other.unwrap()), expected);
+    assert_eq!(packages(Arch::X86).len(), 2);
+}
+
+/// The C files by this computer's compiler, any warning an error.
+#[test]
+fn no_warning_in_the_sources() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/guest/worker");
+    let mut cc = Command::new("cc");
+    cc.args(["-fsyntax-only", "-Werror"]).args(FLAGS).current_dir(dir);
+    cc.args(SOURCES.map(|(name, _)| name));
+    run(&mut cc).unwrap();
+}
+
+#[test]
+fn it_is_built_once_and_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = Cache::new(dir.path());
+    let built = cache.worker(host_arch().unwrap()).unwrap();
+    let when = built.metadata().unwrap().modified().unwrap();
+    assert_eq!(cache.worker(host_arch().unwrap()).unwrap(), built);
+    assert_eq!(built.metadata().unwrap().modified().unwrap(), when);
+    assert_eq!(std::fs::read_dir(dir.path().join("worker")).unwrap().count(), 1);
+    let output = Command::new(built).args(["false_sharing", "rounds=1000"]).output().unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("seconds "));
+}
+
+#[test]
+fn bad_arguments_are_one_line_and_an_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let worker = Cache::new(dir.path()).worker(host_arch().unwrap()).unwrap();
+    for (arguments, expected) in [
+        ("dance", "found dance, expected ebizzy, false_sharing, stream, schbench or netperf"),
+        ("false_sharing rounds=0", "rounds: found 0, expected 1 to 4294967295"),
+        ("false_sharing rounds=-1", "rounds: found -1, expected 1 to 4294967295"),
+        ("false_sharing rounds=1 rounds=2", "rounds: found twice, expected once"),
+        ("false_sharing rounds=1 x=2", "found 2 arguments, expected 1"),
+        ("stream array_mib=1 passes=2 cpus=0-", "cpus: found 0-, expected numbers as in 0,2-3"),
+        ("netperf pairs=1 seconds=1", "warmup_s: missing"),
+    ] {
+        let output = Command::new(&worker).args(arguments.split(' ')).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("worker: {expected}\n"));
+        assert!(output.stdout.is_empty());
+    }
+}
