@@ -24,6 +24,8 @@ pub enum Purpose {
     Clocks = 6,
     /// Where guests lie in memory, and when idle ones wake.
     Guests = 7,
+    /// Order of runs on real kernels.
+    Order = 8,
 }
 
 /// One stream.
@@ -51,6 +53,13 @@ impl Stream {
     /// A uniform integer in `[0, n)`; 0 for `n` = 0.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// Puts `items` into a random order (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
     }
 
     /// A draw around `centre`: the mean for `Fixed` and `Exponential`, the median for `LogNormal`.

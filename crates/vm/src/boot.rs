@@ -57,7 +57,7 @@ impl Drop for Owned {
     }
 }
 
-/// Boots `guest` and hands what it says to `hear` until it is done. `stop` ends it early.
+/// Boots `guest` and hands what it says to `hear` until it is done. Any of `stops` ends it early.
 ///
 /// # Errors
 /// QEMU that does not start, and all that can happen to a guest, with the last lines of its console.
@@ -65,7 +65,7 @@ pub fn boot(
     qemu: &Qemu,
     guest: &Guest,
     limits: Limits,
-    stop: &AtomicBool,
+    stops: &[&AtomicBool],
     hear: &mut dyn FnMut(Said),
 ) -> Result<(), VmError> {
     let mut command = command(qemu, guest)?;
@@ -82,7 +82,7 @@ pub fn boot(
         child.0.stderr.take().map(|pipe| read(pipe, sender, Line::Qemu)),
     ];
     let mut watch = Watch::new(limits);
-    let heard = watch.listen(&lines, stop, hear);
+    let heard = watch.listen(&lines, stops, hear);
     let ended = match heard {
         Ok(true) => Ok(()),
         Ok(false) => Err(watch.ended(&mut child.0)),
@@ -161,12 +161,12 @@ impl Watch {
     fn listen(
         &mut self,
         lines: &Receiver<Line>,
-        stop: &AtomicBool,
+        stops: &[&AtomicBool],
         hear: &mut dyn FnMut(Said),
     ) -> Result<bool, GuestFault> {
         let mut last = Instant::now();
         loop {
-            if stop.load(Ordering::Relaxed) {
+            if stops.iter().any(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(GuestFault::Interrupted);
             }
             if self.start.elapsed().as_secs() >= self.limits.total_s {

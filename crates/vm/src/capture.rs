@@ -73,7 +73,7 @@ impl Capture<'_> {
             append: self.append,
             work: work.path(),
         };
-        boot(qemu, &guest, self.limits, stop, &mut |said| {
+        boot(qemu, &guest, self.limits, &[stop], &mut |said| {
             hear(&said);
             if let Said::File { name, content } = said
                 && name == ARCHIVE

@@ -19,6 +19,7 @@ pub mod initramfs;
 pub mod packages;
 pub mod programs;
 pub mod qemu;
+pub mod session;
 pub mod shown;
 pub mod worker;
 

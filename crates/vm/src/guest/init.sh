@@ -83,7 +83,10 @@ switch() {
     shift
     for cpu in "$@"; do
         dmesg -c > /dev/null
-        echo "$value" > "/sys/devices/system/cpu/cpu$cpu/online" || note "cpu$cpu cannot be switched"
+        echo "$value" > "/sys/devices/system/cpu/cpu$cpu/online" || {
+            note "cpu$cpu cannot be switched"
+            return 1
+        }
     done
 }
 
@@ -134,6 +137,44 @@ trace_messages() {
     messages 200
     trace_off /tmp/capture/trace.txt
     note "traced $(grep -c -v '^#' /tmp/capture/trace.txt) events"
+}
+
+SCHED=/sys/kernel/debug/sched
+
+# feature NAME...: switches the scheduler's features, NO_NAME off.
+feature() {
+    file=$SCHED/features
+    [ -e "$file" ] || file=/sys/kernel/debug/sched_features
+    for name in "$@"; do
+        echo "$name" > "$file" || return 1
+    done
+}
+
+# run N: one run of a program, with what the scheduler counted meanwhile. /runs/N holds four scripts.
+run() {
+    here=/runs/$1
+    out=/tmp/run
+    rm -rf "$out"
+    mkdir "$out"
+    note "run $1"
+    # shellcheck source=/dev/null
+    if (. "$here/before") > "$out/before" 2>&1; then
+        cat /proc/schedstat > "$out/schedstat.before"
+        grep ctxt /proc/stat > "$out/stat.before"
+        # shellcheck source=/dev/null
+        (. "$here/beside") > "$out/beside" 2>&1 &
+        beside=$!
+        sh "$here/command" > "$out/out" 2> "$out/err"
+        echo "$?" > "$out/status"
+        kill "$beside" 2>/dev/null
+        wait "$beside"
+        cat /proc/schedstat > "$out/schedstat.after"
+        grep ctxt /proc/stat > "$out/stat.after"
+    fi
+    # shellcheck source=/dev/null
+    (. "$here/after") > "$out/after" 2>&1 || note "run $1 left something behind"
+    tar -C "$out" -czf /tmp/run.tar.gz .
+    send "run-$1.tar.gz" /tmp/run.tar.gz
 }
 
 # Everything captured, as one archive.

@@ -36,6 +36,18 @@ pub enum Output {
 }
 
 impl Output {
+    /// The metrics that it gives, in its order.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Output::Named(names) => names.clone(),
+            Output::Pipe { name, .. }
+            | Output::Hackbench { name }
+            | Output::Throughput { name }
+            | Output::Pass { name, .. } => vec![(*name).to_owned()],
+            Output::RtApp(logs) => logs.names(),
+        }
+    }
+
     pub(super) fn read(&self, stdout: &str) -> Result<Vec<(String, f64)>, String> {
         let one = |name: &str, value: f64| Ok(vec![(name.to_owned(), value)]);
         match self {

@@ -2,6 +2,9 @@
 
 use std::ops::RangeInclusive;
 
+/// Percentiles of times; 100 is the longest.
+const PERCENTS: [usize; 3] = [50, 99, 100];
+
 /// What the logs of a file's threads hold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logs {
@@ -53,6 +56,10 @@ impl Loop {
 }
 
 impl Logs {
+    pub(in crate::programs) fn names(&self) -> Vec<String> {
+        self.tasks.iter().flat_map(TaskLogs::names).collect()
+    }
+
     pub(in crate::programs) fn read(&self, stdout: &str) -> Result<Vec<(String, f64)>, String> {
         let threads: u32 = self.tasks.iter().map(|task| task.instances).sum();
         let loops = read(stdout, threads)?;
@@ -70,6 +77,17 @@ impl Logs {
 }
 
 impl TaskLogs {
+    /// Names in the order of [`TaskLogs::values`].
+    fn names(&self) -> Vec<String> {
+        let label = &self.label;
+        let kinds = [(self.wakeup, "wakeup"), (self.response, "response")];
+        let timed = kinds.into_iter().filter(|kind| kind.0).flat_map(|(_, kind)| {
+            let tails = PERCENTS.map(|percent| format!("{label}_{kind}_p{percent}_us"));
+            std::iter::once(format!("{label}_{kind}_mean_us")).chain(tails)
+        });
+        std::iter::once(format!("{label}_loops_per_s")).chain(timed).collect()
+    }
+
     fn values(
         &self,
         loops: &[Loop],
@@ -99,7 +117,7 @@ fn latencies(name: &str, mut us: Vec<f64>, values: &mut Vec<(String, f64)>) -> R
         format!("{name}_mean_us"),
         Some(mean).filter(|m| m.is_finite()).ok_or_else(nothing)?,
     ));
-    for percent in [50usize, 99, 100] {
+    for percent in PERCENTS {
         let at = (us.len() * percent).div_ceil(100).saturating_sub(1);
         values.push((format!("{name}_p{percent}_us"), *us.get(at).ok_or_else(nothing)?));
     }

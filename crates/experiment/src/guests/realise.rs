@@ -1,0 +1,177 @@
+//! Variants on real kernels: which kernel, which firmware, which switches.
+//!
+//! A variant asks for a release and mechanisms. A stock kernel has its release's, and three ways to have others: its
+//! features in debugfs, firmware that lacks thread groups or clusters, and CPUs that are offline. What none of them gives
+//! is refused by name. Whether firmware gives what a mechanism asks for is not guessed: the domains that are predicted
+//! for the guest must be those that are predicted for the machine under the variant.
+
+use crate::Plan;
+use crate::file::VariantEntry;
+use kernel::{Domains, Kernel, MECHANISMS, MechanismId, Version};
+use machine::Machine;
+use vm::board::Board;
+use vm::{Cache, KernelImage};
+
+/// What guests of a variant boot; variants with the same can share a boot.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Boot {
+    /// The kernel.
+    pub kernel: KernelImage,
+    /// Whether firmware leaves thread groups and clusters away.
+    pub plain: bool,
+    /// Words for the kernel's command line.
+    pub append: String,
+}
+
+/// A variant on a real kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Realised {
+    /// What boots.
+    pub boot: Boot,
+    /// Features to switch, as the kernel's file takes them.
+    pub features: Vec<String>,
+    /// The guest's CPUs that are offline, in the order in which they go.
+    pub offline: Vec<u32>,
+    /// CPUs that are switched during a run: seconds from its start, the guest's number, whether it comes online.
+    pub hotplug: Vec<(f64, u32, bool)>,
+}
+
+/// Mechanisms that the kernel switches itself, by its own names.
+const FEATURES: [(MechanismId, &str); 17] = [
+    (MechanismId::StartDebit, "START_DEBIT"),
+    (MechanismId::GentleFairSleepers, "GENTLE_FAIR_SLEEPERS"),
+    (MechanismId::LastBuddy, "LAST_BUDDY"),
+    (MechanismId::CacheHotBuddy, "CACHE_HOT_BUDDY"),
+    (MechanismId::WakeupPreemption, "WAKEUP_PREEMPTION"),
+    (MechanismId::PlaceLag, "PLACE_LAG"),
+    (MechanismId::PlaceDeadlineInitial, "PLACE_DEADLINE_INITIAL"),
+    (MechanismId::RunToParity, "RUN_TO_PARITY"),
+    (MechanismId::PlaceRelDeadline, "PLACE_REL_DEADLINE"),
+    (MechanismId::PreemptShort, "PREEMPT_SHORT"),
+    (MechanismId::DelayDequeue, "DELAY_DEQUEUE"),
+    (MechanismId::DelayZero, "DELAY_ZERO"),
+    (MechanismId::UtilEst, "UTIL_EST"),
+    (MechanismId::WaIdle, "WA_IDLE"),
+    (MechanismId::WaWeight, "WA_WEIGHT"),
+    (MechanismId::WaBias, "WA_BIAS"),
+    (MechanismId::SisUtil, "SIS_UTIL"),
+];
+
+/// Mechanisms that show in domains, and so in firmware.
+const TOPOLOGY: [MechanismId; 5] = [
+    MechanismId::SmallCoreSmt,
+    MechanismId::BigCoreCache,
+    MechanismId::L2ThreadGroups,
+    MechanismId::SchedCluster,
+    MechanismId::ZenReclaimDistance,
+];
+
+impl Realised {
+    /// Variant `at` of `plan` on a kernel of `cache`: of the variant's release, or of `release` where one is given. A
+    /// mechanism in which the experiment's variants differ is taken from the variant even then, any other one from the
+    /// kernel.
+    ///
+    /// # Errors
+    /// Why it cannot be, in words.
+    pub fn of(
+        plan: &Plan,
+        at: usize,
+        cache: &Cache,
+        release: Option<Version>,
+    ) -> Result<Realised, String> {
+        let variant = &plan.file.variants[at];
+        let board = Board::of(&plan.machine, false).map_err(|e| e.to_string())?;
+        let wanted = release.unwrap_or(variant.kernel);
+        let image = cache.kernel(board.arch(), Some(wanted)).map_err(|e| e.to_string())?;
+        let stock = image.model().map_err(|e| e.to_string())?;
+        refuse_what_guests_lack(variant, &image)?;
+        let (model, features) = switches(plan, at, &stock, release.is_some())?;
+        let plain = firmware(plan, &board, &stock, &model)?;
+        let append = format!("{} {}", board.append, variant.command_line()).trim().to_string();
+        let guest = |cpu: usize| board.order.iter().position(|&c| c == cpu).map(|n| n as u32);
+        let online = plan.machine_of(at).map_err(|e| e.to_string())?.online;
+        let offline = plan.machine.possible().iter().filter(|&cpu| !online.contains(cpu));
+        let mut offline: Vec<u32> = offline.filter_map(guest).collect();
+        offline.sort_unstable_by(|a, b| b.cmp(a));
+        let steps = variant.hotplug.iter().flat_map(|entry| {
+            entry.cpus.iter().map(move |cpu| (entry.at_s, cpu, entry.online))
+        });
+        let hotplug = steps.filter_map(|(at, cpu, on)| Some((at, guest(cpu)?, on))).collect();
+        Ok(Realised { boot: Boot { kernel: image, plain, append }, features, offline, hotplug })
+    }
+}
+
+fn refuse_what_guests_lack(variant: &VariantEntry, image: &KernelImage) -> Result<(), String> {
+    if variant.frequency.is_some() {
+        return Err("frequency: found a governor, expected none: guests have no cpufreq".to_string());
+    }
+    if variant.prefetch.is_some() {
+        return Err("prefetch: found settings, expected none: guests have no prefetch engine".to_string());
+    }
+    let hz = variant.hz.unwrap_or(Kernel::DEFAULT_HZ);
+    match image.hz().map_err(|e| e.to_string())? {
+        Some(has) if has != hz => {
+            Err(format!("hz: found {hz}, expected {has}, as {} is built", image.release))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The stock kernel as the variant wants it, and the features that are to be switched for it.
+fn switches(
+    plan: &Plan,
+    at: usize,
+    stock: &Kernel,
+    other_release: bool,
+) -> Result<(Kernel, Vec<String>), String> {
+    let own = &plan.kernels[at];
+    let mut model = stock.clone();
+    let mut features = Vec::new();
+    for row in MECHANISMS {
+        let differs = plan.kernels.iter().any(|k| k.has(row.id) != own.has(row.id));
+        let of_variant = !other_release || differs || own.switched(row.id).is_some();
+        let wanted = own.has(row.id);
+        if !of_variant || wanted == stock.has(row.id) {
+            continue;
+        }
+        model = model.with(row.id, wanted);
+        let feature = FEATURES.iter().find(|(id, _)| *id == row.id);
+        match feature {
+            Some((_, name)) => features.push(format!("{}{name}", if wanted { "" } else { "NO_" })),
+            // The domains will tell.
+            None if TOPOLOGY.contains(&row.id) => {}
+            None => {
+                let state = if wanted { "on" } else { "off" };
+                return Err(format!(
+                    "mechanism {}: found {state}, expected what {} has: no feature switches it",
+                    row.name, stock.version
+                ));
+            }
+        }
+    }
+    Ok((model, features))
+}
+
+/// Whether the variant needs plain firmware.
+fn firmware(plan: &Plan, board: &Board, stock: &Kernel, model: &Kernel) -> Result<bool, String> {
+    let built = |machine: &Machine, kernel: &Kernel| -> Result<Domains, String> {
+        kernel::build(machine, kernel).map_err(|e| e.to_string())
+    };
+    let wanted = built(&board.machine, model)?;
+    if built(&board.machine, stock)? == wanted {
+        return Ok(false);
+    }
+    let plain = Board::of(&plan.machine, true).map_err(|e| e.to_string())?;
+    if built(&plain.machine, stock)? == wanted {
+        return Ok(true);
+    }
+    let named = TOPOLOGY.iter().filter(|&&id| model.has(id) != stock.has(id));
+    let named: Vec<String> = named
+        .map(|&id| format!("{} {}", id.row().name, if model.has(id) { "on" } else { "off" }))
+        .collect();
+    Err(format!(
+        "mechanisms: found {}, expected domains that {} builds with or without thread groups and clusters in firmware",
+        named.join(", "),
+        stock.version
+    ))
+}

@@ -1,0 +1,256 @@
+//! Runs of programs in one boot of a guest, one after the other, with what the scheduler counted during each.
+
+use crate::boot::{Guest, Limits, boot};
+use crate::frames::Said;
+use crate::programs::{FileSource, Program};
+use crate::qemu::Qemu;
+use crate::{KernelImage, VmError, elf, guest};
+use flate2::read::GzDecoder;
+use kernel::recorded::schedstat::Schedstat;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// One run, as scripts for busybox's shell with the functions of the guest's init.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GuestRun {
+    /// Makes the guest ready; a failure is the run's.
+    pub before: String,
+    /// Runs in the background meanwhile, and is stopped at the end.
+    pub beside: String,
+    /// The program.
+    pub command: String,
+    /// Undoes what `before` and `beside` did.
+    pub after: String,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The program's standard output.
+    pub stdout: String,
+    /// What the scheduler counted from its start to its end, on the whole guest.
+    pub schedstat: Schedstat,
+    /// Context switches meanwhile.
+    pub context_switches: u64,
+}
+
+/// A guest for runs.
+#[derive(Debug, Clone)]
+pub struct Session<'a> {
+    /// The kernel.
+    pub kernel: &'a KernelImage,
+    /// Unpacked guest programs.
+    pub tree: &'a Path,
+    /// The worker ([`crate::Cache::worker`]).
+    pub worker: &'a Path,
+    /// What the runs need.
+    pub programs: &'a [&'a Program],
+    /// QEMU's arguments for the machine and what runs it.
+    pub machine: &'a [String],
+    /// Thread groups of the firmware ([`crate::board::Board::thread_groups`]).
+    pub thread_groups: &'a BTreeMap<u32, Vec<u32>>,
+    /// What follows on the kernel's command line, the board's words included.
+    pub append: &'a str,
+    /// How long it may take.
+    pub limits: Limits,
+}
+
+/// Something that a session says.
+#[derive(Debug)]
+pub enum Heard {
+    /// How far it got.
+    Note(String),
+    /// The end of a run, by its place in the list; the error says how it failed.
+    Run(usize, Result<Answer, String>),
+}
+
+impl Session<'_> {
+    /// Boots the guest, makes `runs`, and hands what comes of each to `hear`, whose error ends it.
+    ///
+    /// # Errors
+    /// All that can happen to a guest, and what `hear` refuses.
+    pub fn run<E: From<VmError>>(
+        &self,
+        qemu: &Qemu,
+        runs: &[GuestRun],
+        stop: &AtomicBool,
+        hear: &mut dyn FnMut(Heard) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let work = tempfile::Builder::new().prefix(".schedscape-vm").tempdir();
+        let work = work.map_err(VmError::io(Path::new("temporary directory")))?;
+        let initramfs = work.path().join("initramfs.gz");
+        self.root(runs)?.write(&initramfs)?;
+        let guest = Guest {
+            kernel: self.kernel,
+            initramfs: &initramfs,
+            machine: self.machine,
+            thread_groups: self.thread_groups,
+            append: self.append,
+            work: work.path(),
+        };
+        let refused = AtomicBool::new(false);
+        let mut refusal = None;
+        let mut left = runs.len();
+        let booted = boot(qemu, &guest, self.limits, &[stop, &refused], &mut |said| {
+            let heard = match said {
+                Said::Note(note) => Heard::Note(note),
+                Said::File { name, content } => match place(&name) {
+                    Some(at) => {
+                        left = left.saturating_sub(1);
+                        Heard::Run(at, answer(&content))
+                    }
+                    None => return,
+                },
+                Said::Console(_) | Said::Done => return,
+            };
+            if let Err(e) = hear(heard) {
+                refused.store(true, std::sync::atomic::Ordering::Relaxed);
+                refusal = refusal.take().or(Some(e));
+            }
+        });
+        match (refusal, booted) {
+            (Some(refusal), _) => Err(refusal),
+            (None, Err(e)) => Err(e.into()),
+            (None, Ok(())) if left > 0 => Err(VmError::Failed {
+                program: "guest".to_owned(),
+                status: "done".to_owned(),
+                message: format!("{left} of {} runs sent nothing", runs.len()),
+            }
+            .into()),
+            (None, Ok(())) => Ok(()),
+        }
+    }
+
+    fn root(&self, runs: &[GuestRun]) -> Result<crate::initramfs::Initramfs, VmError> {
+        let mut root = guest::base(self.tree)?;
+        let mut paths: Vec<&str> = self.programs.iter().flat_map(|p| p.programs.iter().copied()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        elf::programs(self.tree, &paths)?.add_to(self.tree, &mut root)?;
+        let files: BTreeMap<&String, &FileSource> =
+            self.programs.iter().flat_map(|p| p.files.iter().map(|(path, file)| (path, file))).collect();
+        for (path, file) in files {
+            root.file(path, file.mode(), file.content(self.tree, self.worker)?);
+        }
+        let mut job = "echo 1 > /proc/sys/kernel/sched_schedstats\n".to_owned();
+        for (at, run) in runs.iter().enumerate() {
+            for (name, script) in [
+                ("before", &run.before),
+                ("beside", &run.beside),
+                ("command", &run.command),
+                ("after", &run.after),
+            ] {
+                root.file(&format!("runs/{at}/{name}"), 0o644, script.as_str());
+            }
+            job.push_str(&format!("run {at}\n"));
+        }
+        root.file("job", 0o644, job);
+        Ok(root)
+    }
+}
+
+/// The run whose archive has this name.
+fn place(name: &str) -> Option<usize> {
+    name.strip_prefix("run-")?.strip_suffix(".tar.gz")?.parse().ok()
+}
+
+/// What an archive says of a run; the error says how it failed.
+fn answer(archive: &[u8]) -> Result<Answer, String> {
+    let files = files(archive).map_err(|e| format!("archive: {e}"))?;
+    let text = |name: &str| match files.get(name) {
+        Some(content) => Ok(String::from_utf8_lossy(content).into_owned()),
+        None => Err(format!("found no file {name}, expected it")),
+    };
+    let last = |text: String| match text.trim().lines().last() {
+        Some(line) => line.to_owned(),
+        None => "nothing said".to_owned(),
+    };
+    let Some(status) = files.get("status") else {
+        return Err(format!("the guest could not be made ready: {}", last(text("before")?)));
+    };
+    let status = String::from_utf8_lossy(status).trim().to_owned();
+    let stdout = text("out")?;
+    if status != "0" {
+        let said = if text("err")?.trim().is_empty() { stdout } else { text("err")? };
+        return Err(format!("exit code {status}: {}", last(said)));
+    }
+    let schedstat = |name: &str| Schedstat::parse(&text(name)?).map_err(|e| e.to_string());
+    let switches = |name: &str| {
+        let said = text(name)?;
+        let number = said.trim().strip_prefix("ctxt ").and_then(|n| n.parse::<u64>().ok());
+        number.ok_or_else(|| format!("{name}: found `{said}`, expected ctxt and a number"))
+    };
+    Ok(Answer {
+        stdout,
+        schedstat: schedstat("schedstat.after")?.since(&schedstat("schedstat.before")?),
+        context_switches: switches("stat.after")?.saturating_sub(switches("stat.before")?),
+    })
+}
+
+fn files(archive: &[u8]) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
+    let mut out = BTreeMap::new();
+    for entry in tar::Archive::new(GzDecoder::new(archive)).entries()? {
+        let mut entry = entry?;
+        let path = entry.path()?.display().to_string();
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content)?;
+        out.insert(path.trim_start_matches("./").to_owned(), content);
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    fn archive(files: &[(&str, &str)]) -> Vec<u8> {
+        let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        for (name, content) in files {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(content.len() as u64);
+            header.set_mode(0o644);
+            tar.append_data(&mut header, format!("./{name}"), content.as_bytes()).unwrap();
+        }
+        tar.into_inner().unwrap().finish().unwrap()
+    }
+
+    const STAT: &str = "version 16\ntimestamp 1\ncpu0 0 0 0 0 5 5 0 0 0\n";
+
+    #[test]
+    fn a_run_that_went_well() {
+        let after = STAT.replace("5 5", "9 6");
+        let files = [
+            ("out", "hello\n"),
+            ("err", ""),
+            ("status", "0\n"),
+            ("schedstat.before", STAT),
+            ("schedstat.after", &after),
+            ("stat.before", "ctxt 10\n"),
+            ("stat.after", "ctxt 25\n"),
+        ];
+        let answer = answer(&archive(&files)).unwrap();
+        assert_eq!((answer.stdout.as_str(), answer.context_switches), ("hello\n", 15));
+        assert_eq!(answer.schedstat.cpus[0].ttwu_count, 4);
+    }
+
+    #[test]
+    fn runs_that_did_not() {
+        let of = |files: &[(&str, &str)]| answer(&archive(files)).unwrap_err();
+        let failed = [("out", ""), ("err", "a\nperf: no\n"), ("status", "127\n")];
+        assert_eq!(of(&failed), "exit code 127: perf: no");
+        let unready = [("before", "write error: Invalid argument\n")];
+        assert_eq!(of(&unready), "the guest could not be made ready: write error: Invalid argument");
+        assert_eq!(of(&failed[..2]), "found no file before, expected it");
+        assert!(answer(b"rubbish").unwrap_err().starts_with("archive: "));
+    }
+
+    #[test]
+    fn names_of_archives() {
+        assert_eq!(place("run-12.tar.gz"), Some(12));
+        assert_eq!(place("capture.tar.gz"), None);
+    }
+}
