@@ -63,7 +63,8 @@ pub fn programs(root: &Path, paths: &[&str]) -> Result<Needed, VmError> {
     let directories = library_directories(root)?;
     let mut todo = Vec::new();
     for &path in paths {
-        let file = needed.take(root, Path::new(path)).ok_or_else(|| missing(path, "the tree"))?;
+        let file =
+            needed.take_merged(root, Path::new(path)).ok_or_else(|| missing(path, "the tree"))?;
         todo.push(file);
     }
     let mut seen = BTreeSet::new();
@@ -78,7 +79,9 @@ pub fn programs(root: &Path, paths: &[&str]) -> Result<Needed, VmError> {
         };
         let by = file.display().to_string();
         if let Some(loader) = &about.loader {
-            todo.push(needed.take(root, Path::new(loader)).ok_or_else(|| missing(loader, &by))?);
+            todo.push(
+                needed.take_merged(root, Path::new(loader)).ok_or_else(|| missing(loader, &by))?,
+            );
         }
         let own = about.paths.iter().map(|path| own_directory(path, &file));
         let places: Vec<PathBuf> = own.chain(directories.iter().cloned()).collect();
@@ -165,19 +168,21 @@ fn own_directory(path: &str, program: &Path) -> PathBuf {
 impl Needed {
     /// Takes the file at `path` with the links on the way; gives the file at their end, `None` where there is none.
     fn take(&mut self, root: &Path, path: &Path) -> Option<PathBuf> {
-        let path = path.strip_prefix("/").unwrap_or(path);
-        if let Some((file, links)) = resolve(root, path) {
-            self.files.insert(file.clone());
-            self.files.extend(links);
-            return Some(file);
-        }
-        // `/lib64/x` of a system where `/lib64` is `/usr/lib64`.
-        let merged = Path::new("usr").join(path);
-        let (file, links) = resolve(root, &merged)?;
+        let (file, links) = resolve(root, path.strip_prefix("/").unwrap_or(path))?;
         self.files.insert(file.clone());
         self.files.extend(links);
-        self.links.insert(path.to_owned(), Path::new("/").join(merged));
         Some(file)
+    }
+
+    /// The same for a file by its only name, as `/lib64/x` on a system where `/lib64` is `/usr/lib64`.
+    fn take_merged(&mut self, root: &Path, path: &Path) -> Option<PathBuf> {
+        let path = path.strip_prefix("/").unwrap_or(path);
+        let merged = Path::new("usr").join(path);
+        self.take(root, path).or_else(|| {
+            let file = self.take(root, &merged)?;
+            self.links.insert(path.to_owned(), Path::new("/").join(merged));
+            Some(file)
+        })
     }
 }
 

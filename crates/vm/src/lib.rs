@@ -2,6 +2,8 @@
 //!
 //! [`packages`] fetches QEMU, kernels and guest programs through apt's own signed indexes, without root. [`initramfs`]
 //! packs a guest's root file system around [`guest::INIT`]. [`boot`] runs one, and [`frames`] reads what it says.
+//! [`programs`] says what a guest runs for a benchmark, [`elf`] what of a package that takes, and [`worker`] is for what
+//! no package has.
 
 pub mod accel;
 pub mod arch;

@@ -176,3 +176,17 @@ proptest! {
         let _ = dynamic(&content);
     }
 }
+
+/// Before Debian 13 the C library is below `/lib` and others below `/usr/lib`, where the loader looks too.
+#[test]
+fn a_tree_of_two_library_directories_needs_no_links() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    write(root, "usr/bin/tool", elf("/lib64/ld-x.so.2", &["liba.so", "libc.so.6"], ""));
+    write(root, "usr/lib/x86_64-linux-gnu/liba.so", elf("", &["libc.so.6"], ""));
+    write(root, "lib/x86_64-linux-gnu/libc.so.6", elf("", &[], ""));
+    write(root, "lib64/ld-x.so.2", elf("", &[], ""));
+    let needed = programs(root, &["usr/bin/tool"]).unwrap();
+    assert_eq!(needed.files.len(), 4);
+    assert!(needed.links.is_empty());
+}
