@@ -78,8 +78,26 @@ pub struct VariantEntry {
     /// How POWER8's prefetch engine is used, where `mechanisms` switches it on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch: Option<PrefetchEntry>,
+    /// What guests have of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guest: Option<GuestEntry>,
     /// A seed of its own. Variants without one run under the same seeds, pair by pair.
     pub seed: Option<u64>,
+}
+
+/// What guests of a variant have that no model has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestEntry {
+    /// Words for the kernel's command line.
+    pub append: String,
+}
+
+impl VariantEntry {
+    /// Words for a real kernel's command line; empty where there are none.
+    pub fn command_line(&self) -> &str {
+        self.guest.as_ref().map_or("", |guest| &guest.append)
+    }
 }
 
 /// Bins of equal width.

@@ -4,6 +4,7 @@ pub mod digest;
 pub mod engine;
 mod error;
 pub mod file;
+pub mod guests;
 pub mod journal;
 pub mod plan;
 pub mod power;

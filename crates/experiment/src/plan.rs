@@ -28,6 +28,7 @@ pub struct Plan {
 }
 
 /// A workload under a variant, ready to run.
+#[derive(Debug)]
 pub(crate) struct Job<J> {
     /// Its place in the file.
     pub(crate) workload: usize,
@@ -101,6 +102,12 @@ impl Plan {
                 let Built { workload, ignored } =
                     self.workload(entry, &machine).map_err(refused)?;
                 let variant = &self.file.variants[v];
+                if !variant.command_line().is_empty() {
+                    return Err(refused(
+                        "guest.append: found words for a command line, expected none: a model has no command line"
+                            .to_string(),
+                    ));
+                }
                 let setting = Setting {
                     hotplug: variant.hotplug.iter().flat_map(|e| e.steps()).collect(),
                     frequency: variant.frequency.as_ref().map(FrequencyEntry::frequency),
@@ -127,7 +134,7 @@ impl Plan {
     }
 
     /// The workload of `entry` with the background, at the costs of `machine`.
-    fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Built, String> {
+    pub(crate) fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Built, String> {
         let read = |file: &str| std::fs::read_to_string(self.folder().join(file));
         let target = Target { constants: &machine.constants, online: machine.online, read: &read };
         let mut built = entry.benchmark.build(&target).map_err(|e| e.to_string())?;

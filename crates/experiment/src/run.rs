@@ -139,7 +139,7 @@ impl Plan {
         Ok(sample)
     }
 
-    fn collect<J>(
+    pub(crate) fn collect<J>(
         &self,
         engine: &str,
         jobs: &[Job<J>],

@@ -17,6 +17,8 @@ const GUEST_PACKAGES: [&str; 5] = ["busybox-static", "dbench", "linux-perf", "rt
 /// The file that says which packages a directory of guest programs holds.
 const LIST: &str = "packages";
 
+/// What a kernel's configuration says its ticks after.
+const HZ: &str = "CONFIG_HZ=";
 /// The word of a kernel's configuration that levels of clusters need.
 const CLUSTERS: &str = "CONFIG_SCHED_CLUSTER=y";
 
@@ -36,6 +38,15 @@ pub struct KernelImage {
 }
 
 impl KernelImage {
+    /// Ticks a second (`CONFIG_HZ`), where its configuration says them.
+    ///
+    /// # Errors
+    /// A configuration that cannot be read.
+    pub fn hz(&self) -> Result<Option<u32>, VmError> {
+        let config = std::fs::read_to_string(&self.config).map_err(VmError::io(&self.config))?;
+        Ok(config.lines().find_map(|line| line.strip_prefix(HZ)?.parse().ok()))
+    }
+
     /// The kernel as a model: its release, with what its configuration lacks switched off.
     ///
     /// # Errors

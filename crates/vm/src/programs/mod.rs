@@ -121,16 +121,20 @@ pub enum Untranslated {
     },
 }
 
-/// What a guest runs for `benchmark`, whose files `read` gives.
+/// What a guest runs for `benchmark`, whose files `read` gives. `guest_cpus` says how a guest numbers CPUs of the
+/// machine; those in files of rt-app are the guest's own.
 ///
 /// # Errors
 /// A benchmark that guests cannot run, and a file that cannot be read or asks for what the program cannot do.
 pub fn translate(
     benchmark: &Benchmark,
     read: &dyn Fn(&str) -> io::Result<String>,
+    guest_cpus: &dyn Fn(CpuSet) -> CpuSet,
 ) -> Result<Program, Untranslated> {
     let never = |benchmark, reason| Err(Untranslated::Never { benchmark, reason });
-    match benchmark {
+    let mut benchmark = benchmark.clone();
+    renumber(&mut benchmark, guest_cpus);
+    match &benchmark {
         Benchmark::Ebizzy(params) => Ok(own::ebizzy(params)),
         Benchmark::FalseSharing(params) => Ok(own::false_sharing(params)),
         Benchmark::Stream(params) => Ok(own::stream(params)),
@@ -148,6 +152,30 @@ pub fn translate(
         Benchmark::Gitsource(_) => never("gitsource", "it has no git, its tests or their perl"),
         Benchmark::Kvm(_) => never("kvm", "guests have no guests of their own"),
     }
+}
+
+/// Puts the guest's numbers of CPUs in place of the machine's.
+fn renumber(benchmark: &mut Benchmark, guest_cpus: &dyn Fn(CpuSet) -> CpuSet) {
+    let bound = match benchmark {
+        Benchmark::Ebizzy(params) => &mut params.cpus,
+        Benchmark::FalseSharing(params) => &mut params.cpus,
+        Benchmark::Schbench(params) => &mut params.cpus,
+        Benchmark::Netperf(params) => &mut params.cpus,
+        Benchmark::SchedPipe(params) => &mut params.cpus,
+        Benchmark::Hackbench(params) => &mut params.cpus,
+        Benchmark::Dbench(params) => &mut params.cpus,
+        Benchmark::Tbench(params) => &mut params.cpus,
+        Benchmark::Stream(params) => {
+            params.cpus = guest_cpus(params.cpus);
+            return;
+        }
+        Benchmark::RtApp(_)
+        | Benchmark::Daytrader(_)
+        | Benchmark::Kernbench(_)
+        | Benchmark::Gitsource(_)
+        | Benchmark::Kvm(_) => return,
+    };
+    *bound = bound.map(guest_cpus);
 }
 
 impl Program {

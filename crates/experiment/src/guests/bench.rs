@@ -1,0 +1,155 @@
+//! What of an experiment guests can run: variants on real kernels, workloads as programs.
+
+use super::realise::Realised;
+use crate::file::ExperimentFile;
+use crate::plan::{Job, Plan};
+use crate::results::MetricInfo;
+use crate::ExperimentError;
+use kernel::Version;
+use machine::CpuSet;
+use vm::board::Board;
+use vm::boot::Limits;
+use vm::programs::{Program, translate};
+use vm::{Accel, Cache};
+
+/// How guests run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where kernels, QEMU and programs are.
+    pub cache: Cache,
+    /// Release that boots instead of the variants' own.
+    pub release: Option<Version>,
+    /// What executes the guests' instructions.
+    pub accel: Accel,
+    /// Words for every guest's command line.
+    pub append: String,
+    /// How long a boot with its runs may take.
+    pub limits: Limits,
+    /// Boots of each kind, over which the runs are spread.
+    pub boots: u32,
+}
+
+/// An experiment that guests can run.
+#[derive(Debug)]
+pub struct Bench {
+    /// The experiment as it runs: without what guests cannot run, releases as they boot.
+    pub plan: Plan,
+    /// What is left out, and what programs do otherwise than the modelled workloads: a sentence each.
+    pub notes: Vec<String>,
+    /// By variant of `plan`.
+    pub(super) variants: Vec<Realised>,
+    /// By workload of `plan`.
+    pub(super) programs: Vec<Program>,
+    pub(super) jobs: Vec<Job<()>>,
+}
+
+impl Bench {
+    /// What of `plan` guests can run.
+    ///
+    /// # Errors
+    /// An experiment of which nothing is left, with the reasons, and a workload that cannot be built.
+    pub fn of(plan: Plan, options: &Options) -> Result<Bench, ExperimentError> {
+        let mut notes = Vec::new();
+        let refused = |field: &str, reason: String| ExperimentError::Refused {
+            file: plan.path.clone(),
+            field: field.to_string(),
+            reason,
+        };
+        let variants: Vec<Option<Realised>> = (0..plan.file.variants.len())
+            .map(|v| match Realised::of(&plan, v, &options.cache, options.release) {
+                Ok(realised) => Some(realised),
+                Err(reason) => {
+                    notes.push(format!("variant `{}` is left out: {reason}", plan.file.variants[v].name));
+                    None
+                }
+            })
+            .collect();
+        let programs = programs(&plan, &mut notes).map_err(|e| refused("machine", e))?;
+        let file = filtered(&plan.file, &variants, &programs);
+        if file.variants.is_empty() || file.workloads.is_empty() {
+            return Err(refused("engine vm", format!("found nothing to run: {}", notes.join("; "))));
+        }
+        let variants: Vec<Realised> = variants.into_iter().flatten().collect();
+        let programs: Vec<Program> = programs.into_iter().flatten().collect();
+        // Mechanisms are resolved with the variants' own releases; from here on those count that boot.
+        let kernels = variants
+            .iter()
+            .map(|v| v.boot.kernel.model().map_err(|e| refused("kernel", e.to_string())))
+            .collect::<Result<_, _>>()?;
+        let plan = Plan { file, kernels, ..plan };
+        let jobs = jobs(&plan, &programs)?;
+        Ok(Bench { plan, notes, variants, programs, jobs })
+    }
+}
+
+/// By workload: its program, where guests can run it.
+fn programs(plan: &Plan, notes: &mut Vec<String>) -> Result<Vec<Option<Program>>, String> {
+    let board = Board::of(&plan.machine, false).map_err(|e| e.to_string())?;
+    let read = |file: &str| std::fs::read_to_string(plan.folder().join(file));
+    let guest_cpus = |set: CpuSet| -> CpuSet {
+        (0..board.order.len()).filter(|&n| set.contains(board.order[n])).collect()
+    };
+    let program = |entry: &crate::file::WorkloadEntry| {
+        let name = &entry.name;
+        match translate(&entry.benchmark, &read, &guest_cpus) {
+            Ok(program) => {
+                notes.extend(program.notes.iter().map(|note| format!("workload `{name}`: {note}")));
+                Some(program)
+            }
+            Err(reason) => {
+                notes.push(format!("workload `{name}` is left out: {reason}"));
+                None
+            }
+        }
+    };
+    Ok(plan.file.workloads.iter().map(program).collect())
+}
+
+/// The file without what is left out. Variants have the release that boots.
+fn filtered(
+    file: &ExperimentFile,
+    variants: &[Option<Realised>],
+    programs: &[Option<Program>],
+) -> ExperimentFile {
+    let mut out = file.clone();
+    let kept = out.variants.drain(..).zip(variants).filter_map(|(mut entry, realised)| {
+        let (major, minor) = realised.as_ref()?.boot.kernel.version;
+        entry.kernel = Version::new(major, minor);
+        Some(entry)
+    });
+    out.variants = kept.collect();
+    let names: Vec<String> = out.variants.iter().map(|v| v.name.clone()).collect();
+    let mut kept = Vec::new();
+    for (mut entry, program) in out.workloads.drain(..).zip(programs) {
+        if let Some(wanted) = &mut entry.variants {
+            wanted.retain(|name| names.contains(name));
+        }
+        let runs_somewhere = entry.variants.as_ref().is_none_or(|wanted| !wanted.is_empty());
+        if program.is_some() && runs_somewhere {
+            kept.push(entry);
+        }
+    }
+    out.workloads = kept;
+    out
+}
+
+/// The cells, with the metrics that the programs give.
+fn jobs(plan: &Plan, programs: &[Program]) -> Result<Vec<Job<()>>, ExperimentError> {
+    let mut jobs = Vec::new();
+    for (w, entry) in plan.file.workloads.iter().enumerate() {
+        let built = plan.workload(entry, &plan.machine);
+        let built = built.map_err(|reason| ExperimentError::Refused {
+            file: plan.path.clone(),
+            field: format!("workload `{}`", entry.name),
+            reason,
+        })?;
+        let names = programs[w].output.names();
+        let all = built.workload.metrics.iter().map(MetricInfo::from);
+        let metrics: Vec<MetricInfo> = all.filter(|info| names.contains(&info.name)).collect();
+        for variant in plan.file.variants_of(w) {
+            let ignored = built.ignored.clone();
+            jobs.push(Job { workload: w, variant, metrics: metrics.clone(), ignored, engine_job: () });
+        }
+    }
+    Ok(jobs)
+}

@@ -1,0 +1,275 @@
+//! Boots and the runs in them.
+
+use super::bench::{Bench, Options};
+use super::counters::counters;
+use super::realise::Boot;
+use super::{NAME, script};
+use crate::ExperimentError;
+use crate::engine::Sample;
+use crate::journal::Journal;
+use crate::results::Results;
+use crate::run::Progress;
+use machine::Machine;
+use sim::distance::Distances;
+use sim::rng::{Purpose, Stream};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use vm::VmError;
+use vm::board::Board;
+use vm::programs::Program;
+use vm::qemu::Qemu;
+use vm::session::{Answer, GuestRun, Heard, Session};
+
+/// A run: its cell and number.
+type Task = (usize, u32);
+
+/// What a bench says while it runs.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// A guest boots.
+    Boot {
+        /// Its number, from 1.
+        number: usize,
+        /// Boots in all.
+        of: usize,
+        /// What boots.
+        boot: &'a Boot,
+        /// QEMU's arguments for the machine.
+        machine: &'a str,
+    },
+    /// How far it is.
+    Progress(Progress),
+}
+
+/// All that boots share.
+struct Ground<'a> {
+    options: &'a Options,
+    qemu: Qemu,
+    tree: PathBuf,
+    worker: PathBuf,
+    accel: Vec<String>,
+    distances: Distances,
+}
+
+/// What is done, and who wants to know.
+struct Done<'a> {
+    samples: BTreeMap<Task, Sample>,
+    journal: Option<&'a Journal>,
+    progress: Progress,
+    left: Vec<u32>,
+    tell: &'a mut dyn FnMut(Told),
+}
+
+impl Bench {
+    /// Runs everything that `journal` lacks and adds each run to it.
+    ///
+    /// # Errors
+    /// All that can happen to a guest, a run that fails, and a journal that cannot be written.
+    pub fn run(
+        &self,
+        options: &Options,
+        journal: Option<&Journal>,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Told),
+    ) -> Result<Results, ExperimentError> {
+        let mut done = self.begin(journal, tell);
+        let groups = self.groups(options.boots, &done.samples);
+        let ground = self.ground(options)?;
+        for (at, (boot, tasks)) in groups.iter().enumerate() {
+            let board = self.board(boot.plain).map_err(|e| self.failed(e))?;
+            let machine = board.spec();
+            (done.tell)(Told::Boot { number: at + 1, of: groups.len(), boot, machine: &machine });
+            self.boot(&ground, boot, &board, tasks, stop, &mut done)?;
+        }
+        let tasks: Vec<Task> = self.tasks().collect();
+        let samples = tasks.iter().filter_map(|task| done.samples.remove(task)).collect();
+        Ok(self.plan.collect(NAME, &self.jobs, &tasks, samples))
+    }
+
+    fn runs(&self, job: usize) -> u32 {
+        self.plan.file.workloads[self.jobs[job].workload].runs
+    }
+
+    fn tasks(&self) -> impl Iterator<Item = Task> + '_ {
+        (0..self.jobs.len()).flat_map(|j| (0..self.runs(j)).map(move |run| (j, run)))
+    }
+
+    /// Names of a cell's workload and variant.
+    fn names(&self, job: usize) -> (&str, &str) {
+        let job = &self.jobs[job];
+        let file = &self.plan.file;
+        (&file.workloads[job.workload].name, &file.variants[job.variant].name)
+    }
+
+    fn begin<'a>(&self, journal: Option<&'a Journal>, tell: &'a mut dyn FnMut(Told)) -> Done<'a> {
+        let kept = self.tasks().filter_map(|task| {
+            let (workload, variant) = self.names(task.0);
+            Some((task, journal?.sample(workload, variant, task.1)?.clone()))
+        });
+        let samples: BTreeMap<Task, Sample> = kept.collect();
+        let mut left: Vec<u32> = (0..self.jobs.len()).map(|j| self.runs(j)).collect();
+        samples.keys().for_each(|task| left[task.0] -= 1);
+        let progress = Progress {
+            runs: samples.len(),
+            runs_in_all: self.tasks().count(),
+            cells: left.iter().filter(|&&n| n == 0).count(),
+            cells_in_all: self.jobs.len(),
+            resumed: samples.len(),
+        };
+        tell(Told::Progress(progress));
+        Done { samples, journal, progress, left, tell }
+    }
+
+    /// Boots in a random order, round by round, each with its runs in a random order. They do not depend on what a
+    /// journal has already, but for the runs themselves.
+    fn groups(&self, boots: u32, have: &BTreeMap<Task, Sample>) -> Vec<(Boot, Vec<Task>)> {
+        let mut stream = Stream::new(self.plan.file.seed, Purpose::Order);
+        let kinds: BTreeSet<&Boot> = self.variants.iter().map(|v| &v.boot).collect();
+        let mut out = Vec::new();
+        for round in 0..boots.max(1) {
+            let mut kinds: Vec<&Boot> = kinds.iter().copied().collect();
+            stream.shuffle(&mut kinds);
+            for boot in kinds {
+                let own = |&(j, run): &Task| {
+                    self.variants[self.jobs[j].variant].boot == *boot && run % boots.max(1) == round
+                };
+                let mut tasks: Vec<Task> = self.tasks().filter(own).collect();
+                stream.shuffle(&mut tasks);
+                tasks.retain(|task| !have.contains_key(task));
+                if !tasks.is_empty() {
+                    out.push((boot.clone(), tasks));
+                }
+            }
+        }
+        out
+    }
+
+    fn board(&self, plain: bool) -> Result<Board, VmError> {
+        Board::of(&self.plan.machine, plain)
+    }
+
+    fn failed(&self, error: VmError) -> ExperimentError {
+        ExperimentError::Refused {
+            file: self.plan.path.clone(),
+            field: "engine vm".to_string(),
+            reason: error.to_string(),
+        }
+    }
+
+    fn ground<'a>(&self, options: &'a Options) -> Result<Ground<'a>, ExperimentError> {
+        let failed = |e| self.failed(e);
+        let board = self.board(false).map_err(failed)?;
+        let arch = board.arch();
+        let wants_worker = |p: &Program| {
+            p.files.iter().any(|(_, file)| *file == vm::programs::FileSource::Worker)
+        };
+        let worker = match self.programs.iter().any(wants_worker) {
+            true => options.cache.worker(arch).map_err(failed)?,
+            false => PathBuf::new(),
+        };
+        Ok(Ground {
+            options,
+            qemu: Qemu::find(&options.cache, arch).map_err(failed)?,
+            tree: options.cache.guest(arch).map_err(failed)?,
+            worker,
+            accel: options.accel.arguments(arch).map_err(failed)?,
+            distances: Distances::new(&hardware(&self.plan.machine, &board)),
+        })
+    }
+
+    fn boot(
+        &self,
+        ground: &Ground,
+        boot: &Boot,
+        board: &Board,
+        tasks: &[Task],
+        stop: &AtomicBool,
+        done: &mut Done,
+    ) -> Result<(), ExperimentError> {
+        let program = |&(j, _): &Task| &self.programs[self.jobs[j].workload];
+        let programs: Vec<&Program> = tasks.iter().map(program).collect();
+        let runs: Vec<GuestRun> = tasks
+            .iter()
+            .map(|task| script::run(program(task), &self.variants[self.jobs[task.0].variant]))
+            .collect();
+        let machine = [&board.arguments[..], &ground.accel].concat();
+        let append = format!("{} {}", boot.append, ground.options.append);
+        let session = Session {
+            kernel: &boot.kernel,
+            tree: &ground.tree,
+            worker: &ground.worker,
+            programs: &programs,
+            machine: &machine,
+            thread_groups: &board.thread_groups,
+            append: append.trim(),
+            limits: ground.options.limits,
+        };
+        let ended = session.run(&ground.qemu, &runs, stop, &mut |heard| match heard {
+            Heard::Note(_) => Ok(()),
+            Heard::Run(at, answer) => match tasks.get(at) {
+                Some(&task) => self.keep(task, answer, ground, done).map_err(Ended::Run),
+                None => Ok(()),
+            },
+        });
+        ended.map_err(|ended| match ended {
+            Ended::Run(e) => e,
+            Ended::Guest(e) => self.failed(e),
+        })
+    }
+
+    /// Takes what came of a run.
+    fn keep(
+        &self,
+        task: Task,
+        answer: Result<Answer, String>,
+        ground: &Ground,
+        done: &mut Done,
+    ) -> Result<(), ExperimentError> {
+        let (workload, variant) = self.names(task.0);
+        let failed = |reason| ExperimentError::Run {
+            workload: workload.to_string(),
+            variant: variant.to_string(),
+            run: task.1,
+            reason,
+        };
+        let sample = self.sample(task, &answer.map_err(failed)?, ground).map_err(failed)?;
+        if let Some(journal) = done.journal {
+            journal.keep(workload, variant, task.1, &sample)?;
+        }
+        done.samples.insert(task, sample);
+        done.left[task.0] -= 1;
+        done.progress.runs += 1;
+        done.progress.cells += usize::from(done.left[task.0] == 0);
+        (done.tell)(Told::Progress(done.progress));
+        Ok(())
+    }
+
+    fn sample(&self, task: Task, answer: &Answer, ground: &Ground) -> Result<Sample, String> {
+        let job = &self.jobs[task.0];
+        let values = self.programs[job.workload].values(&answer.stdout)?;
+        let value = |name: &String| {
+            let found = values.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
+            found.ok_or_else(|| format!("found no {name} in what it printed"))
+        };
+        let metrics = job.metrics.iter().map(|info| value(&info.name)).collect::<Result<_, _>>()?;
+        Ok(Sample { metrics, power_w: None, counters: counters(answer, &ground.distances) })
+    }
+}
+
+/// Why a boot ended early.
+enum Ended {
+    Run(ExperimentError),
+    Guest(VmError),
+}
+
+impl From<VmError> for Ended {
+    fn from(error: VmError) -> Ended {
+        Ended::Guest(error)
+    }
+}
+
+/// The machine as its hardware is, whatever firmware tells, in the guest's order of CPUs.
+fn hardware(machine: &Machine, board: &Board) -> Machine {
+    machine.reordered(&board.order).unwrap_or_else(|| machine.clone())
+}

@@ -1,0 +1,20 @@
+//! The `vm` engine: an experiment's runs on a real kernel in a guest.
+//!
+//! Guests are slow to boot and noisy: a boot serves many runs, of all variants that can share it, in an order that the
+//! seed draws, so that what drifts during a boot meets all variants alike. Variants that need another kernel or other
+//! firmware have boots of their own, which alternate. What a run measured is what the program says; beside it stands what
+//! the scheduler counted (`/proc/schedstat`), under the simulator's names, so that stored results of both engines can be
+//! compared.
+
+mod bench;
+mod boots;
+mod counters;
+mod realise;
+mod script;
+
+pub use bench::{Bench, Options};
+pub use boots::Told;
+pub use realise::{Boot, Realised};
+
+/// The engine's name in results.
+pub const NAME: &str = "vm";

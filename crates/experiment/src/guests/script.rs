@@ -1,0 +1,71 @@
+//! A run under a variant as scripts for a guest's shell.
+
+use super::realise::Realised;
+use vm::programs::Program;
+use vm::session::GuestRun;
+
+/// Time in s that a guest has to come to rest before a run.
+const REST_S: &str = "0.5";
+
+/// The scripts of a run of `program` under `variant`.
+pub fn run(program: &Program, variant: &Realised) -> GuestRun {
+    let offline: Vec<String> = variant.offline.iter().map(u32::to_string).collect();
+    let back: Vec<String> = variant.offline.iter().rev().map(u32::to_string).collect();
+    let mut before = String::new();
+    let mut after = String::new();
+    if !offline.is_empty() {
+        before.push_str(&format!("switch 0 {} || exit 1\n", offline.join(" ")));
+        after.push_str(&format!("switch 1 {}\n", back.join(" ")));
+    }
+    if !variant.features.is_empty() {
+        before.push_str(&format!("feature {} || exit 1\n", variant.features.join(" ")));
+        let undone: Vec<String> = variant.features.iter().map(|f| opposite(f)).collect();
+        after.push_str(&format!("feature {}\n", undone.join(" ")));
+    }
+    before.push_str(&format!("sleep {REST_S}\n"));
+    let (beside, undone) = hotplug(&variant.hotplug);
+    after.push_str(&undone);
+    GuestRun { before, beside, command: program.command.clone(), after }
+}
+
+/// `NO_WA_WEIGHT` for `WA_WEIGHT`, and the other way.
+fn opposite(feature: &str) -> String {
+    match feature.strip_prefix("NO_") {
+        Some(name) => name.to_string(),
+        None => format!("NO_{feature}"),
+    }
+}
+
+/// CPUs switched while a run lasts, and what brings them back.
+fn hotplug(steps: &[(f64, u32, bool)]) -> (String, String) {
+    let mut during = String::new();
+    let mut undone = String::new();
+    let mut now = 0.0;
+    for &(at_s, cpu, online) in steps {
+        if at_s > now {
+            during.push_str(&format!("sleep {:.3}\n", at_s - now));
+            now = at_s;
+        }
+        during.push_str(&format!("switch {} {cpu}\n", u8::from(online)));
+        if !online {
+            undone.push_str(&format!(
+                "[ \"$(cat /sys/devices/system/cpu/cpu{cpu}/online)\" = 1 ] || switch 1 {cpu}\n"
+            ));
+        }
+    }
+    (during, undone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_switched_during_a_run_come_back() {
+        let (during, undone) = hotplug(&[(0.5, 3, false), (0.5, 2, false), (2.0, 3, true)]);
+        assert_eq!(during, "sleep 0.500\nswitch 0 3\nswitch 0 2\nsleep 1.500\nswitch 1 3\n");
+        assert_eq!(undone.lines().count(), 2);
+        assert_eq!(opposite("NO_SIS_UTIL"), "SIS_UTIL");
+        assert_eq!(opposite("SIS_UTIL"), "NO_SIS_UTIL");
+    }
+}
