@@ -188,7 +188,8 @@ fn runs(
         );
     }
     if let (Statistic::SubAmean, Workload::Of(name)) = (&published.statistic, &published.workload) {
-        let (w, metric) = (workload(name)?, workload(name)?.metric(&table.metric)?);
+        let w = workload(name)?;
+        let metric = w.metric(&table.metric)?;
         return Some((w.single_times(&table.baseline, metric), w.single_times(column, metric)));
     }
     let of: Vec<&WorkloadResults> = match &published.workload {
