@@ -83,7 +83,7 @@ fn a_refused_experiment_leaves_no_journal() {
     assert_eq!(std::fs::read_dir(dir.path()).expect("the directory").count(), 1);
 }
 
-/// The frequency study with two rows of tbench and a few of git's tests, two governors.
+/// The frequency study with two rows of tbench, one of dbench and a few of git's tests, two governors.
 fn small_study() -> String {
     let tbench = EPYC.find("# The rows of tbench").expect("rows");
     let (head, _) = EPYC.split_at(tbench);
@@ -99,6 +99,15 @@ runs = 3
 clients = [1, 4]
 warmup_s = 0.02
 seconds = 0.02
+[[workload]]
+name = \"dbench\"
+title = \"d\"
+runs = 3
+[workload.dbench]
+clients = [2]
+parts_run = 1
+warmup_s = 0.05
+seconds = 0.2
 [[workload]]
 name = \"gitsource\"
 title = \"g\"
@@ -124,10 +133,13 @@ fn an_experiment_with_rows_prints_ratios_tables_and_watts() {
         "Varying: clients",
         "Hmean 1 ",
         "Hmean 4 ",
+        "dbench\nVarying: clients\nUnit: ms (lower is better)",
+        "SubAmean 2 ",
         "gitsource\nUnit: s (lower is better)",
         "Amean ",
         "average power consumption",
         "Amean tbench ",
+        "Amean dbench ",
         "Amean gitsource ",
     ];
     let mut rest = text.as_str();
@@ -135,6 +147,8 @@ fn an_experiment_with_rows_prints_ratios_tables_and_watts() {
         let at = rest.find(part).unwrap_or_else(|| panic!("no `{part}` in {rest}"));
         rest = &rest[at..];
     }
+    let dbench = text.lines().find(|l| l.starts_with("SubAmean 2 ")).expect("dbench's row");
+    assert!(dbench.contains("+-") && !dbench[..45].contains('%'), "half widths in ms: {dbench}");
     let ratios: Vec<&str> = text
         .lines()
         .filter(|l| l.starts_with("   tbench") || l.trim_start().starts_with("tbench  "))
@@ -148,6 +162,6 @@ fn an_experiment_with_rows_prints_ratios_tables_and_watts() {
     let json: serde_json::Value =
         serde_json::from_str(&stdout(&["compare", &out, "--json"])).expect("JSON");
     assert_eq!(json["tables"]["tables"][0]["rows"][1]["label"], "4");
-    assert_eq!(json["tables"]["power"][0]["rows"].as_array().map(Vec::len), Some(2));
+    assert_eq!(json["tables"]["power"][0]["rows"].as_array().map(Vec::len), Some(3));
     assert_eq!(json["tables"]["performance"]["lines"][1]["better"], "lower");
 }

@@ -11,6 +11,8 @@ use workload::Workload;
 pub struct Sample {
     /// Metrics in the workload's order.
     pub metrics: Vec<f64>,
+    /// By metric: the single times that it is the mean of, in its unit, where the workload gives them; else none.
+    pub single_times: Vec<Vec<f64>>,
     /// Average power of all packages over the run, in W, where the setting governs clocks.
     pub power_w: Option<f64>,
     /// Counters by name.
@@ -81,7 +83,8 @@ impl Engine for SimEngine {
                 let run = hypervisor.run(seed).map_err(|e| e.to_string())?;
                 let of_guests = run.guest_counters.into_iter().map(|(n, v)| (n.to_string(), v));
                 let counters = run.counters.named().into_iter().chain(of_guests).collect();
-                Ok(Sample { metrics: run.metrics, power_w: None, counters })
+                let single_times = vec![vec![]; run.metrics.len()];
+                Ok(Sample { metrics: run.metrics, single_times, power_w: None, counters })
             }
         }
     }
@@ -91,5 +94,6 @@ fn run_machine(scenario: &Scenario, seed: u64) -> Result<Sample, String> {
     let result = scenario.run(seed).map_err(|e| e.to_string())?;
     let energy_j: f64 = result.energy_j.iter().sum();
     let power_w = (!result.energy_j.is_empty()).then(|| energy_j / (result.end_ns as f64 / 1e9));
-    Ok(Sample { metrics: result.metrics, power_w, counters: result.counters.named() })
+    let counters = result.counters.named();
+    Ok(Sample { metrics: result.metrics, single_times: result.single_times, power_w, counters })
 }

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Version of the layout.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// What a journal's name has more than its store's.
 const SUFFIX: &str = ".partial";
 /// Hexadecimal digits of a line's digest.
@@ -88,6 +88,7 @@ struct Line {
     variant: String,
     run: u32,
     metrics: Vec<u64>,
+    single_times: Vec<Vec<u64>>,
     power_w: Option<u64>,
     counters: Vec<(String, u64)>,
 }
@@ -175,7 +176,8 @@ impl Journal {
             workload: workload.to_string(),
             variant: variant.to_string(),
             run,
-            metrics: sample.metrics.iter().map(|m| m.to_bits()).collect(),
+            metrics: bits(&sample.metrics),
+            single_times: sample.single_times.iter().map(|times| bits(times)).collect(),
             power_w: sample.power_w.map(f64::to_bits),
             counters: sample.counters.clone(),
         };
@@ -231,9 +233,18 @@ fn next_line(bytes: &[u8]) -> Option<(&[u8], usize)> {
     (sha256(text).as_bytes().get(..DIGITS)? == digest).then_some((text, end + 1))
 }
 
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|v| v.to_bits()).collect()
+}
+
+fn floats(bits: Vec<u64>) -> Vec<f64> {
+    bits.into_iter().map(f64::from_bits).collect()
+}
+
 fn run_of(line: Line) -> (Key, Sample) {
     let sample = Sample {
-        metrics: line.metrics.into_iter().map(f64::from_bits).collect(),
+        metrics: floats(line.metrics),
+        single_times: line.single_times.into_iter().map(floats).collect(),
         power_w: line.power_w.map(f64::from_bits),
         counters: line.counters,
     };

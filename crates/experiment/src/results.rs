@@ -3,7 +3,7 @@
 use crate::file::ExperimentFile;
 use machine::Constants;
 use serde::{Deserialize, Serialize};
-use stats::Better;
+use stats::{Better, Cell};
 pub use workload::rtapp::Ignored;
 
 /// A measured quantity.
@@ -32,6 +32,8 @@ pub struct Run {
     pub seed: u64,
     /// Metrics in the workload's order.
     pub metrics: Vec<f64>,
+    /// By metric: the single times that it is the mean of, in its unit; none where the run keeps only the metric.
+    pub single_times: Vec<Vec<f64>>,
     /// Counters by name.
     pub counters: Vec<(String, u64)>,
 }
@@ -81,6 +83,18 @@ impl WorkloadResults {
             .filter(|v| v.name == name)
             .flat_map(|v| v.runs.iter().filter_map(|r| r.metrics.get(metric).copied()))
             .collect()
+    }
+
+    /// Whether runs keep the single times behind metric `metric`.
+    pub fn has_single_times(&self, metric: usize) -> bool {
+        let mut runs = self.variants.iter().flat_map(|v| &v.runs);
+        runs.any(|r| r.single_times.get(metric).is_some_and(|times| !times.is_empty()))
+    }
+
+    /// The single times behind metric `metric` under variant `name`, run by run.
+    pub fn single_times(&self, name: &str, metric: usize) -> Cell {
+        let runs = self.variants.iter().filter(|v| v.name == name).flat_map(|v| &v.runs);
+        Cell { runs: runs.filter_map(|r| r.single_times.get(metric).cloned()).collect() }
     }
 
     /// Index of the metric called `name`.

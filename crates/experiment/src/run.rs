@@ -151,14 +151,16 @@ impl Plan {
         for (j, job) in jobs.iter().enumerate() {
             let mut runs = Vec::new();
             while let Some((&(_, run), sample)) = samples.next_if(|&(&(of, _), _)| of == j) {
-                let mut metrics = sample.metrics;
+                let (mut metrics, mut single_times) = (sample.metrics, sample.single_times);
                 if let Some(watts) = sample.power_w {
                     metrics.extend(power::values(&job.metrics, &metrics, watts));
                 }
+                single_times.resize(metrics.len(), vec![]);
                 runs.push(Run {
                     run,
                     seed: self.seed(job.variant, run),
                     metrics,
+                    single_times,
                     counters: sample.counters,
                 });
             }

@@ -1,7 +1,8 @@
 //! The result store: a directory with `runs.parquet`, one row for each value of each run, and `manifest.json`.
 //!
-//! Columns of `runs.parquet`: workload, variant, run, seed, kind (`metric` or `counter`), name, unit, value. The
-//! files hold no time and no path: the same results give the same bytes. The manifest carries the SHA-256 of the
+//! Columns of `runs.parquet`: workload, variant, run, seed, kind, name, unit, value. A row's kind is `metric`, `time` (one of
+//! the single times that the metric of this name is the mean of, where the run keeps them) or `counter`. The
+//! files hold no date and no path: the same results give the same bytes. The manifest carries the SHA-256 of the
 //! runs, which is checked before they are parsed: the Parquet library panics on some damaged files.
 
 use crate::ExperimentError;
@@ -37,6 +38,7 @@ const SCHEMA: &str = "message runs {
     REQUIRED DOUBLE value;
 }";
 const METRIC: &str = "metric";
+const TIME: &str = "time";
 const COUNTER: &str = "counter";
 
 #[derive(Serialize, Deserialize)]
@@ -216,21 +218,26 @@ impl Columns {
         for w in &results.workloads {
             for v in &w.variants {
                 for run in &v.runs {
-                    for (info, &value) in w.metrics.iter().zip(&run.metrics) {
-                        columns.push(
-                            (&w.name, &v.name),
-                            run,
-                            (METRIC, &info.name, &info.unit),
-                            value,
-                        );
-                    }
-                    for (name, value) in &run.counters {
-                        columns.push((&w.name, &v.name), run, (COUNTER, name, ""), *value as f64);
-                    }
+                    columns.push_run((&w.name, &v.name), run, &w.metrics);
                 }
             }
         }
         columns
+    }
+
+    /// The metrics, then the times behind them, then the counters.
+    fn push_run(&mut self, of: (&str, &str), run: &Run, metrics: &[MetricInfo]) {
+        for (info, &value) in metrics.iter().zip(&run.metrics) {
+            self.push(of, run, (METRIC, &info.name, &info.unit), value);
+        }
+        for (info, times) in metrics.iter().zip(&run.single_times) {
+            for &time in times {
+                self.push(of, run, (TIME, &info.name, &info.unit), time);
+            }
+        }
+        for (name, value) in &run.counters {
+            self.push(of, run, (COUNTER, name, ""), *value as f64);
+        }
     }
 
     fn push(&mut self, of: (&str, &str), run: &Run, what: (&str, &str, &str), value: f64) {
@@ -326,11 +333,19 @@ fn add_value(results: &mut Results, row: Value) -> Result<(), String> {
         .find(|v| v.name == row.variant)
         .ok_or_else(|| format!("variant `{}`", row.variant))?;
     if variant.runs.last().is_none_or(|r| r.run != row.run) {
-        variant.runs.push(Run { run: row.run, seed: row.seed, metrics: vec![], counters: vec![] });
+        let (metrics, single_times, counters) = (vec![], vec![], vec![]);
+        variant.runs.push(Run { run: row.run, seed: row.seed, metrics, single_times, counters });
     }
     let run = variant.runs.last_mut().ok_or("no run")?;
     match row.kind.as_str() {
-        METRIC if metric == Some(run.metrics.len()) => run.metrics.push(row.value),
+        METRIC if metric == Some(run.metrics.len()) => {
+            run.metrics.push(row.value);
+            run.single_times.push(vec![]);
+        }
+        TIME => match metric.and_then(|m| run.single_times.get_mut(m)) {
+            Some(times) => times.push(row.value),
+            None => return Err(format!("{TIME} `{}`", row.name)),
+        },
         COUNTER => run.counters.push((row.name, row.value as u64)),
         _ => return Err(format!("{} `{}`", row.kind, row.name)),
     }

@@ -82,6 +82,8 @@ pub enum PublishedMean {
     Arithmetic,
     /// Hmean.
     Harmonic,
+    /// SubAmean, of runs' single times.
+    SubAmean,
 }
 
 impl Table {

@@ -83,17 +83,22 @@ fn benchmarks(results: &Results) -> Vec<Benchmark<'_>> {
 }
 
 impl Benchmark<'_> {
-    /// The table of the first row's metric number `m`: rates by their harmonic mean, times by the arithmetic one.
+    /// The table of the first row's metric number `m`: runs that keep single times by `SubAmean`, rates by their harmonic mean,
+    /// other times by the arithmetic one.
     fn table(&self, m: usize, columns: &[String], metric: &str) -> Table {
         let info = &self.rows[0].1.metrics[m];
         let name = match m {
             0 => self.name.to_string(),
             _ => format!("{}, {}", self.name, info.name),
         };
+        let has_times =
+            |w: &WorkloadResults| w.metric(metric).is_some_and(|m| w.has_single_times(m));
+        let single = self.rows.iter().any(|(_, w)| has_times(w));
         let cell = |workload: &WorkloadResults, column: &str| {
-            workload
-                .metric(metric)
-                .map_or_else(Cell::default, |m| Cell::of(&workload.samples(column, m)))
+            workload.metric(metric).map_or_else(Cell::default, |m| match single {
+                true => workload.single_times(column, m),
+                false => Cell::of(&workload.samples(column, m)),
+            })
         };
         let row = |(label, workload): &(&str, &WorkloadResults)| Row {
             label: label.to_string(),
@@ -105,6 +110,7 @@ impl Benchmark<'_> {
             unit: info.unit.clone(),
             better: info.better,
             estimator: match info.better {
+                _ if single => Estimator::SubAmean,
                 Better::Higher => Estimator::Hmean,
                 Better::Lower => Estimator::Amean,
             },

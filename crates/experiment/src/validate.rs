@@ -4,6 +4,7 @@ use crate::results::{Results, WorkloadResults};
 use crate::study::{PublishedMean, PublishedSummary, Study, Table};
 use crate::tables::mean_of_runs;
 use serde::Serialize;
+use stats::table::Estimator;
 use stats::{Better, Interval, Mean, Resampling};
 
 /// One published comparison and its prediction. Percents are positive where the variant is better.
@@ -94,6 +95,7 @@ enum Workload {
 enum Statistic {
     Mean,
     HarmonicMean,
+    SubAmean,
     Median,
     /// Percent of runs at or above this edge.
     ShareFrom(f64),
@@ -151,7 +153,7 @@ pub fn validate(study: &Study, results: &Results, resampling: &Resampling) -> Va
     for table in &study.tables {
         for column in table.columns().into_iter().filter(|c| *c != table.baseline) {
             for published in published(table, column) {
-                let predicted = samples(results, table, column, &published.workload)
+                let predicted = runs(results, table, column, &published)
                     .and_then(|(base, new)| predict(&base, &new, &published, resampling));
                 match predicted {
                     Some(figure) => out.cells.push(cell(study, table, column, published, figure)),
@@ -165,29 +167,40 @@ pub fn validate(study: &Study, results: &Results, resampling: &Resampling) -> Va
     out
 }
 
-/// Runs of the baseline and of a column: two variants under one workload, or two workloads under the first variant.
-fn samples(
+/// Runs of the baseline and of a column: two variants under one workload, or two workloads under the first variant. A run is
+/// one value, or for `SubAmean` its single times.
+fn runs(
     results: &Results,
     table: &Table,
     column: &str,
-    of: &Workload,
-) -> Option<(Vec<f64>, Vec<f64>)> {
+    published: &Published,
+) -> Option<(stats::Cell, stats::Cell)> {
     let workload = |name: &str| results.workloads.iter().find(|w| w.name == name);
-    let runs =
+    let values =
         |w: &WorkloadResults, variant: &str| Some(w.samples(variant, w.metric(&table.metric)?));
+    let cells =
+        |base: Vec<f64>, new: Vec<f64>| Some((stats::Cell::of(&base), stats::Cell::of(&new)));
     if table.by_workload.is_some() {
         let first = &results.experiment.variants.first()?.name;
-        return Some((runs(workload(&table.baseline)?, first)?, runs(workload(column)?, first)?));
+        return cells(
+            values(workload(&table.baseline)?, first)?,
+            values(workload(column)?, first)?,
+        );
     }
-    let of: Vec<&WorkloadResults> = match of {
+    if let (Statistic::SubAmean, Workload::Of(name)) = (&published.statistic, &published.workload) {
+        let w = workload(name)?;
+        let metric = w.metric(&table.metric)?;
+        return Some((w.single_times(&table.baseline, metric), w.single_times(column, metric)));
+    }
+    let of: Vec<&WorkloadResults> = match &published.workload {
         Workload::Of(name) => vec![workload(name)?],
         Workload::All => results.workloads.iter().filter(|w| table.covers(&w.name)).collect(),
     };
     let mean = |variant: &str| {
-        let all: Option<Vec<_>> = of.iter().map(|w| runs(w, variant)).collect();
+        let all: Option<Vec<_>> = of.iter().map(|w| values(w, variant)).collect();
         mean_of_runs(&all?)
     };
-    Some((mean(&table.baseline)?, mean(column)?))
+    cells(mean(&table.baseline)?, mean(column)?)
 }
 
 fn cell(study: &Study, table: &Table, column: &str, p: Published, predicted: Predicted) -> Cell {
@@ -254,6 +267,7 @@ fn published(table: &Table, column: &str) -> Vec<Published> {
         let (name, statistic) = match table.mean {
             PublishedMean::Arithmetic => ("Amean", Statistic::Mean),
             PublishedMean::Harmonic => ("Hmean", Statistic::HarmonicMean),
+            PublishedMean::SubAmean => ("SubAmean", Statistic::SubAmean),
         };
         let name = format!("{name} {}", r.label);
         let found = row(name.trim_end(), statistic, both(of(base), of(column)));
@@ -268,12 +282,13 @@ fn published(table: &Table, column: &str) -> Vec<Published> {
 }
 
 fn predict(
-    base: &[f64],
-    new: &[f64],
+    base_runs: &stats::Cell,
+    new_runs: &stats::Cell,
     published: &Published,
     resampling: &Resampling,
 ) -> Option<Predicted> {
     let better = published.better;
+    let (base, new) = (&base_runs.samples()[..], &new_runs.samples()[..]);
     let of_means = |base: &[f64], new: &[f64]| {
         Some(Predicted {
             figures: (stats::amean(base)?, stats::amean(new)?),
@@ -286,6 +301,7 @@ fn predict(
             figures: (stats::hmean(base).ok()?, stats::hmean(new).ok()?),
             change: stats::mean_change(Mean::Harmonic, base, new, better, resampling)?,
         }),
+        Statistic::SubAmean => predict_sub_amean(base_runs, new_runs, better, resampling),
         Statistic::ShareFrom(edge) => {
             let percent = |values: &[f64]| -> Vec<f64> {
                 values.iter().map(|&x| if x >= edge { 100.0 } else { 0.0 }).collect()
@@ -297,4 +313,26 @@ fn predict(
             change: stats::median_change(base, new, better, resampling)?,
         }),
     }
+}
+
+/// As a table of the two cells has it.
+fn predict_sub_amean(
+    base: &stats::Cell,
+    new: &stats::Cell,
+    better: Better,
+    resampling: &Resampling,
+) -> Option<Predicted> {
+    let table = stats::Table {
+        metric: String::new(),
+        varying: String::new(),
+        unit: String::new(),
+        better,
+        estimator: Estimator::SubAmean,
+        columns: vec!["base".to_string(), "new".to_string()],
+        rows: vec![stats::Row { label: String::new(), cells: vec![base.clone(), new.clone()] }],
+    };
+    let compared = table.compare(resampling, resampling.confidence()).ok()?;
+    let [base, new] = &compared.rows.first()?.cells[..] else { return None };
+    let figures = (base.figure()?.value, new.figure()?.value);
+    Some(Predicted { figures, change: new.change()?.percent })
 }

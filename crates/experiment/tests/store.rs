@@ -19,7 +19,8 @@ fn results(runs: u32) -> Results {
             .map(|run| Run {
                 run,
                 seed: u64::MAX - u64::from(run),
-                metrics: vec![f64::from(run) * 0.1 + 1.0 / 3.0],
+                metrics: vec![f64::from(run) * 0.1 + 1.0 / 3.0, 2.0],
+                single_times: vec![vec![], (0..=run).map(|i| f64::from(i) / 3.0).collect()],
                 counters: vec![
                     ("events".to_string(), u64::from(run) << 40),
                     ("ipis".to_string(), 0),
@@ -30,7 +31,9 @@ fn results(runs: u32) -> Results {
     let workload = |name: &str, variants: &[&str]| WorkloadResults {
         name: name.to_string(),
         title: format!("title of {name}"),
-        metrics: vec![MetricInfo { name: "m".into(), unit: "s".into(), better: Better::Lower }],
+        metrics: ["m", "n"]
+            .map(|name| MetricInfo { name: name.into(), unit: "s".into(), better: Better::Lower })
+            .into(),
         ignored: vec![Ignored { feature: Feature::SchedFifo, path: "tasks.t.policy".into() }],
         variants: variants.iter().map(|v| variant(v)).collect(),
     };

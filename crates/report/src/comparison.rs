@@ -124,7 +124,7 @@ fn refusals<'a>(samples: &'a Table, compared: &'a Compared) -> impl Iterator<Ite
 
 fn legend(samples: &Table, compared: &Compared) -> String {
     let interval = match samples.estimator {
-        Estimator::SubAmean => "interval by the normal distribution",
+        Estimator::SubAmean => "interval by Student's t of the logarithm",
         Estimator::Amean | Estimator::Hmean => "BCa interval",
     };
     let confidence = compared

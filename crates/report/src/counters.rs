@@ -40,6 +40,7 @@ mod tests {
             run: 0,
             seed: 0,
             metrics: vec![],
+            single_times: vec![],
             counters: vec![("ttwu_count".to_string(), n), ("yld_count".to_string(), 0)],
         };
         let variant = |name: &str, runs: Vec<Run>| VariantRuns { name: name.to_string(), runs };

@@ -2,6 +2,7 @@
 
 use crate::SimError;
 use hdrhistogram::Histogram;
+use workload::{HistogramId, Workload};
 
 /// Longest time that is told from longer ones: an hour.
 const LONGEST_NS: u64 = 3_600_000_000_000;
@@ -14,27 +15,46 @@ pub(crate) struct Latencies {
     bins: Histogram<u64>,
     sum_ns: u64,
     least_ns: u64,
+    /// Whether single times are kept beside their bins.
+    singly: bool,
+    single_ns: Vec<u64>,
 }
 
 impl Latencies {
-    pub(crate) fn new() -> Result<Latencies, SimError> {
+    /// Those of each of the workload's histograms, without times.
+    pub(crate) fn of(workload: &Workload) -> Result<Vec<Latencies>, SimError> {
+        let single: Vec<HistogramId> =
+            workload.metrics.iter().filter_map(|m| Some(m.reading.single_times()?.0)).collect();
+        let singly = |at| single.iter().any(|h| h.index() == at);
+        (0..workload.histograms.len()).map(|at| Latencies::new(singly(at))).collect()
+    }
+
+    fn new(singly: bool) -> Result<Latencies, SimError> {
         let bins =
             Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).map_err(|e| SimError::Workload {
                 field: "histogram".to_string(),
                 found: e.to_string(),
                 expected: "bins from 1 ns to an hour",
             })?;
-        Ok(Latencies { bins, sum_ns: 0, least_ns: u64::MAX })
+        Ok(Latencies { bins, sum_ns: 0, least_ns: u64::MAX, singly, single_ns: vec![] })
     }
 
     pub(crate) fn record(&mut self, ns: u64) {
         self.bins.saturating_record(ns);
         self.sum_ns += ns;
         self.least_ns = self.least_ns.min(ns);
+        if self.singly {
+            self.single_ns.push(ns);
+        }
     }
 
     pub(crate) fn count(&self) -> u64 {
         self.bins.len()
+    }
+
+    /// The single times in ns, in the order of their ends; none where they are not kept.
+    pub(crate) fn single_ns(&self) -> &[u64] {
+        &self.single_ns
     }
 
     /// The shortest time in ns; `None` without times.
@@ -60,7 +80,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_within_a_thousandth() {
-        let mut times = Latencies::new().expect("a histogram");
+        let mut times = Latencies::new(false).expect("a histogram");
         (1..=100_000).for_each(|n| times.record(n * 137));
         for percent in [1.0, 50.0, 90.0, 99.0, 99.9, 100.0] {
             let expected = percent * 1_000.0 * 137.0 / 1e3;
@@ -73,8 +93,19 @@ mod tests {
     }
 
     #[test]
+    fn single_times_are_kept_exactly_where_they_are_wanted() {
+        let of = |singly| {
+            let mut times = Latencies::new(singly).expect("a histogram");
+            [1_000_003, 7, 1_000_003].into_iter().for_each(|ns| times.record(ns));
+            times.single_ns().to_vec()
+        };
+        assert_eq!(of(true), [1_000_003, 7, 1_000_003]);
+        assert!(of(false).is_empty());
+    }
+
+    #[test]
     fn nothing_recorded_has_no_mean() {
-        let times = Latencies::new().expect("a histogram");
+        let times = Latencies::new(false).expect("a histogram");
         assert_eq!(times.least_ns(), None);
         assert_eq!((times.mean_us(), times.percentile_us(50.0)), (None, None));
     }

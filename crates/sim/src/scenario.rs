@@ -61,6 +61,9 @@ pub struct Setting {
 pub struct RunResult {
     /// Metrics in the workload's order.
     pub metrics: Vec<f64>,
+    /// By metric: the single times that it is the mean of, in its unit and the order of their ends; none where the reading
+    /// gives none (see [`Reading::single_times`]).
+    pub single_times: Vec<Vec<f64>>,
     /// Counters.
     pub counters: Counters,
     /// Length of the run in simulated time, in ns.
@@ -196,9 +199,11 @@ impl Scenario {
             .iter()
             .map(|m| read(m, &sim.marks, &sim.counted, &sim.recorded))
             .collect::<Result<_, _>>()?;
+        let single_times = |m: &Metric| single_times(m.reading, &sim.recorded);
+        let single_times = self.workload.metrics.iter().map(single_times).collect();
         let end_ns = sim.w.now_ns;
         let energy_j = sim.energies_j();
-        Ok(RunResult { metrics, end_ns, energy_j, counters: sim.w.counters })
+        Ok(RunResult { metrics, single_times, end_ns, energy_j, counters: sim.w.counters })
     }
 }
 
@@ -299,7 +304,7 @@ fn read(
             Ok(units / (least_ns.max(1) as f64 / 1e9))
         }
         Reading::MeanUs(histogram) => recorded[histogram.index()].mean_us().ok_or_else(none),
-        Reading::MeanMs { histogram, scale } => {
+        Reading::TimesMs { histogram, scale } => {
             Ok(recorded[histogram.index()].mean_us().ok_or_else(none)? / 1e3 * scale)
         }
         Reading::Guests(_) => Err(missing()),
@@ -307,6 +312,11 @@ fn read(
             recorded[histogram.index()].percentile_us(percent).ok_or_else(none)
         }
     }
+}
+
+fn single_times(reading: Reading, recorded: &[Latencies]) -> Vec<f64> {
+    let Some((histogram, scale)) = reading.single_times() else { return vec![] };
+    recorded[histogram.index()].single_ns().iter().map(|&ns| ns as f64 * scale).collect()
 }
 
 /// Idle states with the time that it takes to leave them: firmware may tell the kernel more of the deepest than it needs.

@@ -5,19 +5,21 @@ use crate::bootstrap::{Resampling, index_below, quantile};
 use crate::error::StatsError;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Draws from each run.
 const DRAWS: usize = 1000;
 
 /// A mean with half the width of its confidence interval, in the samples' unit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SubAmean {
     /// Mean over runs of the runs' own values.
     pub value: f64,
     /// Half the width of the interval, at the resampling's confidence.
     pub half_width: f64,
+    /// Degrees of freedom of the variance behind it, by Satterthwaite: runs less one where these differ more than their samples
+    /// say, infinite where they do not differ or there is but one. `half_width` takes it for infinite, as the method does.
+    pub freedom: f64,
 }
 
 /// The `SubAmean` of `runs`. From each run 1000 samples of 80 % of its size are drawn with replacement; the median of
@@ -53,8 +55,13 @@ pub fn subamean(runs: &[&[f64]], resampling: &Resampling) -> Result<SubAmean, St
     let size: f64 = drawn.iter().map(|d| d.size).sum();
     let z = Normal::standard().inverse_cdf(1.0 - resampling.confidence().tail());
     let half_width = z * ((between + within) / size).sqrt();
+    // The spread within runs comes of many samples and counts as known.
+    let freedom = match between > 0.0 {
+        true => (k - 1.0) * ((between + within) / between).powi(2),
+        false => f64::INFINITY,
+    };
     if value.is_finite() && half_width.is_finite() {
-        Ok(SubAmean { value, half_width })
+        Ok(SubAmean { value, half_width, freedom })
     } else {
         Err(StatsError::Overflow { mean: NAME })
     }
@@ -125,6 +132,18 @@ mod tests {
         let one = subamean(&[&a], &settings(1)).unwrap();
         assert!((117.76..117.91).contains(&one.value), "{one:?}");
         assert!((1.782..1.789).contains(&one.half_width), "{one:?}");
+    }
+
+    #[test]
+    fn runs_that_differ_have_few_degrees_of_freedom() {
+        let apart: Vec<Vec<f64>> =
+            (0..5).map(|run| (0..100).map(|i| f64::from(run * 1000 + i % 2)).collect()).collect();
+        let of = |runs: &[&[f64]]| subamean(runs, &settings(1)).unwrap().freedom;
+        let five: Vec<&[f64]> = apart.iter().map(Vec::as_slice).collect();
+        assert!((4.0..4.01).contains(&of(&five)), "{}", of(&five));
+        assert_eq!(of(&five[..1]), f64::INFINITY);
+        let [a, b, c] = runs();
+        assert!(of(&[&a, &b, &c]) > 2.0);
     }
 
     #[test]

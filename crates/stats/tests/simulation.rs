@@ -169,3 +169,33 @@ fn a_table_without_differences_claims_none() {
     let share = (0..200).filter(|&seed| claims(seed)).count() as f64 / 200.0;
     assert!(share <= 0.08, "{share}");
 }
+
+/// Five runs a side whose levels differ as their samples do: below a p-value of 1 % lies one table in a hundred, which the
+/// normal distribution, for runs of which there are so few, would make three.
+#[test]
+fn runs_of_many_samples_beside_themselves_are_no_different() {
+    let mut source = Source::new(5);
+    let mut runs = || {
+        let run = |source: &mut Source| {
+            let level = 100.0 + source.normal();
+            (0..20).map(|_| level + source.normal()).collect()
+        };
+        Cell { runs: (0..5).map(|_| run(&mut source)).collect() }
+    };
+    let tables = 1500;
+    let claimed = (0..tables).filter(|&seed| {
+        let table = Table {
+            metric: "m".into(),
+            varying: String::new(),
+            unit: "ms".into(),
+            better: Better::Lower,
+            estimator: Estimator::SubAmean,
+            columns: vec!["base".into(), "same".into()],
+            rows: vec![Row { label: String::new(), cells: vec![runs(), runs()] }],
+        };
+        let compared = table.compare(&settings(100, seed), Confidence::P99).unwrap();
+        compared.rows[0].cells[1].change().unwrap().verdict != Verdict::NoDifference
+    });
+    let claims = claimed.count();
+    assert!((4..=25).contains(&claims), "{claims} of {tables}");
+}

@@ -1,7 +1,7 @@
 //! dbench 4 as MMTests runs it: clients that play a load of file operations on one filesystem; how long a pass takes.
 //!
 //! MMTests' dbench plays lines 601 to 4173 of the load again and again, each client in a directory of its own, and reports
-//! the time of a pass. Of its 3573 operations 43 are `fsync`s, of mostly one to three pages; 962 are reads of 11.9 KB, 303
+//! the times of passes. Of its 3573 operations 43 are `fsync`s, of mostly one to three pages; 962 are reads of 11.9 KB, 303
 //! writes of 25.5 KB, all into the page cache; 763 create, open, rename or unlink; 215 list a directory; the others ask for
 //! attributes or close. The pass here is 43 equal parts of one `fsync` and the other operations' share each.
 //!
@@ -108,7 +108,7 @@ pub fn build(params: &Params, _: &Costs) -> Result<Workload, WorkloadError> {
         name: PASS_MS.to_string(),
         unit: "ms".to_string(),
         better: Better::Lower,
-        reading: Reading::MeanMs {
+        reading: Reading::TimesMs {
             histogram: pass,
             scale: f64::from(PARTS) / f64::from(params.parts_run),
         },

@@ -159,11 +159,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             devices: workload.devices.iter().map(DeviceState::new).collect(),
             timers: vec![None; workload.timers as usize],
             users,
-            recorded: workload
-                .histograms
-                .iter()
-                .map(|_| Latencies::new())
-                .collect::<Result<_, _>>()?,
+            recorded: Latencies::of(workload)?,
             counted: vec![0; workload.counters as usize],
             marks: vec![None; workload.marks as usize],
             sleepers: vec![Vec::with_capacity(8); nr_cpus],

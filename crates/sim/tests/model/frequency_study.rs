@@ -143,6 +143,20 @@ fn the_log_bounds_dbench() {
     assert!(alone > 1e9 / (waits_ns + 2.0 * work_ns), "{alone} a second");
 }
 
+/// Each pass is one of those that the mean is of, and other benchmarks' runs keep no times.
+#[test]
+fn a_run_of_dbench_gives_its_passes() {
+    let machine = small();
+    let of_run = run(&machine, dbench_on(&machine, 4, 2, 1.0));
+    let passes = &of_run.single_times[0];
+    let mean = passes.iter().sum::<f64>() / passes.len() as f64;
+    assert!(passes.len() > 100, "{}", passes.len());
+    assert!((mean / of_run.metrics[0] - 1.0).abs() < 1e-9, "{mean} {}", of_run.metrics[0]);
+    assert!(passes.iter().any(|p| p != &passes[0]));
+    let other = run(&machine, tbench_on(&machine, 2, 0.02, 0.02));
+    assert!(other.single_times.iter().all(Vec::is_empty));
+}
+
 #[test]
 fn kernbench_never_has_more_than_its_jobs_at_once() {
     let machine = small();

@@ -2,6 +2,7 @@
 
 use super::Table;
 use super::compare::{pair, prepared, verdict};
+use super::pair::{LogError, Prepared};
 use crate::better::Better;
 use crate::bootstrap::{Interval, Resampling};
 use crate::confidence::Confidence;
@@ -85,7 +86,7 @@ pub fn overview(
 
 /// A column of a table: the geometric mean of its ratios, with the uncorrected p-value.
 fn whole(
-    pairs: &[(&super::pair::Prepared, &super::pair::Prepared)],
+    pairs: &[(&Prepared, &Prepared)],
     better: Better,
     confidence: Confidence,
 ) -> Result<Option<OverviewCell>, StatsError> {
@@ -95,14 +96,8 @@ fn whole(
     }
     let ratio = gmean(&ratios)?;
     let errors = pairs.iter().flat_map(|(b, c)| [b.log_error, c.log_error]).flatten();
-    let (mut variance, mut per_freedom) = (0.0, 0.0);
-    for error in errors {
-        variance += error.variance;
-        per_freedom += error.variance.powi(2) / error.freedom;
-    }
+    let LogError { variance, freedom } = LogError::of_sum(errors);
     let error = variance.sqrt() / ratios.len() as f64;
-    // Satterthwaite's; without spread, or with none but normal errors, the normal distribution's.
-    let freedom = if per_freedom > 0.0 { variance.powi(2) / per_freedom } else { f64::INFINITY };
     let log = ratio.ln();
     let p = if log == 0.0 { Some(1.0) } else { two_sided(log.abs() / error, freedom) };
     let t = t_quantile(1.0 - confidence.tail(), freedom);

@@ -6,7 +6,7 @@ use crate::bootstrap::{Change as Statistic, Interval, PercentBootstrap, Resampli
 use crate::confidence::Confidence;
 use crate::error::StatsError;
 use crate::mean::{Mean, batched};
-use crate::student::{between, p_value, smallest_detectable, t_quantile};
+use crate::student::{between, p_value, smallest_detectable, t_quantile, two_sided};
 use crate::subamean::subamean;
 use crate::summary::Summary;
 use crate::verdict::{POWER, Verdict};
@@ -34,8 +34,8 @@ pub struct Figure {
 /// A cell against the baseline's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Change {
-    /// Percent change with its interval, positive where the cell is better: BCa, or for `SubAmean` by the normal
-    /// distribution of the logarithm.
+    /// Percent change with its interval, positive where the cell is better: BCa, or for `SubAmean` by Student's t of the
+    /// logarithm.
     pub percent: Interval,
     /// The same as ratio of the cell's value to the baseline's.
     pub ratio: Interval,
@@ -65,8 +65,23 @@ pub(super) struct Prepared {
 pub(super) struct LogError {
     /// Squared standard error.
     pub(super) variance: f64,
-    /// Degrees of freedom of `variance`; infinite where it comes from a normal interval.
+    /// Degrees of freedom of `variance`.
     pub(super) freedom: f64,
+}
+
+impl LogError {
+    /// That of a sum of independent logarithms, with Satterthwaite's degrees of freedom; infinite ones without spread, or where
+    /// all of it is known.
+    pub(super) fn of_sum(errors: impl IntoIterator<Item = LogError>) -> LogError {
+        let (mut variance, mut per_freedom) = (0.0, 0.0);
+        for error in errors {
+            variance += error.variance;
+            per_freedom += error.variance.powi(2) / error.freedom;
+        }
+        let freedom =
+            if per_freedom > 0.0 { variance.powi(2) / per_freedom } else { f64::INFINITY };
+        LogError { variance, freedom }
+    }
 }
 
 impl Prepared {
@@ -117,7 +132,7 @@ impl Prepared {
             samples: runs.iter().map(|r| r.len()).sum(),
             batches: None,
         };
-        let log_error = LogError { variance, freedom: f64::INFINITY };
+        let log_error = LogError { variance, freedom: s.freedom };
         let log_error = (variance.is_finite() && s.value > 0.0).then_some(log_error);
         Ok(Prepared { figure, values: vec![], log_error })
     }
@@ -164,7 +179,7 @@ fn of_samples(
     Some(unjudged(percent, statistic.better, p, 100.0 * detectable / b.mean))
 }
 
-/// By the normal distribution of the logarithm of the ratio.
+/// By Student's t of the logarithm of the ratio: few runs know little of the spread between runs.
 fn of_logarithms(
     base: &Prepared,
     cell: &Prepared,
@@ -172,18 +187,18 @@ fn of_logarithms(
     resampling: &Resampling,
     level: Confidence,
 ) -> Option<Change> {
-    let error = (base.log_error?.variance + cell.log_error?.variance).sqrt();
+    let LogError { variance, freedom } = LogError::of_sum([base.log_error?, cell.log_error?]);
+    let error = variance.sqrt();
     let log = (cell.figure.value / base.figure.value).ln();
-    let normal = Normal::standard();
     let confidence = resampling.confidence();
-    let z = normal.inverse_cdf(1.0 - confidence.tail());
+    let t = t_quantile(1.0 - confidence.tail(), freedom)?;
     let percent = |log: f64| better.percent(1.0, log.exp());
-    let ends = (percent(log - z * error), percent(log + z * error));
+    let ends = (percent(log - t * error), percent(log + t * error));
     let (low, high) = (ends.0.min(ends.1), ends.0.max(ends.1));
     let interval = Interval { estimate: percent(log), low, high, confidence };
-    let p = if log == 0.0 { 1.0 } else { 2.0 * normal.cdf(-log.abs() / error) };
-    let z = normal.inverse_cdf(1.0 - level.tail()) + normal.inverse_cdf(POWER);
-    Some(unjudged(interval, better, p, 100.0 * z * error))
+    let p = if log == 0.0 { 1.0 } else { two_sided(log.abs() / error, freedom)? };
+    let t = t_quantile(1.0 - level.tail(), freedom)? + t_quantile(POWER, freedom)?;
+    Some(unjudged(interval, better, p, 100.0 * t * error))
 }
 
 fn unjudged(percent: Interval, better: Better, p: f64, smallest: f64) -> Change {

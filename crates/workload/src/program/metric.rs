@@ -45,8 +45,9 @@ pub enum Reading {
     },
     /// Mean of the times recorded, in us.
     MeanUs(HistogramId),
-    /// Mean of the times recorded, in ms, times `scale`.
-    MeanMs {
+    /// Mean of the times recorded, in ms, times `scale`. The run gives the single times as well, for statistics that draw
+    /// from them.
+    TimesMs {
         /// What records them.
         histogram: HistogramId,
         /// Factor, for times shorter than those they stand for.
@@ -61,6 +62,16 @@ pub enum Reading {
         /// 0 to 100.
         percent: f64,
     },
+}
+
+impl Reading {
+    /// The histogram whose single times the run gives beside the reading's value, and the factor from ns to the metric's unit.
+    pub fn single_times(self) -> Option<(HistogramId, f64)> {
+        match self {
+            Reading::TimesMs { histogram, scale } => Some((histogram, scale / 1e6)),
+            _ => None,
+        }
+    }
 }
 
 /// A result of a workload.
