@@ -80,6 +80,7 @@ Examples:
   schedscape run experiments/power9-big-core.toml
   schedscape run experiments/power9-big-core.toml --json > results.json
   schedscape run experiments/power9-big-core.toml --out out/big-core --threads 1
+  schedscape run experiments/big-core-guest.toml --engine vm --out out/vm
 
 Interrupted runs go on where they stopped when the same command is given again:
   schedscape run experiments/epyc-7742-frequency-invariance.toml --out out/epyc")]
@@ -96,6 +97,12 @@ pub struct RunArgs {
     /// Seed instead of the file's
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Runs of each workload under each variant instead of the file's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: Option<u32>,
+    /// Just these workloads of the file
+    #[arg(long = "workload", value_name = "NAME")]
+    pub workloads: Vec<String>,
     /// Threads that run replicas; 0 is one a CPU. Results do not depend on it
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
@@ -105,22 +112,30 @@ pub struct RunArgs {
     /// Print data instead of text
     #[arg(long)]
     pub json: bool,
+    /// With `--engine vm`: boots of each kernel and firmware, over which the runs are spread
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub boots: Option<u32>,
+    #[command(flatten, next_help_heading = "Guests, with `--engine vm`")]
+    pub guest: GuestArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EngineName {
     /// The discrete-event simulator
     Sim,
+    /// A real kernel in QEMU, with the real programs
+    Vm,
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
   schedscape compare out/big-core
+  schedscape compare out/sim out/vm
   schedscape compare --mmtests work/log 6.12-vanilla 6.12-patched
   schedscape compare --mmtests work/log 5.9-ondemand 5.9-perfgov 5.9-schedutil --json")]
 pub struct CompareArgs {
-    /// A directory that `run --out` wrote; with --mmtests two or more runs, the first being the baseline
+    /// A directory that `run --out` wrote, or two of one experiment by two engines, side by side; with --mmtests two or more runs, the first being the baseline
     #[arg(required = true, value_name = "DIR|RUN")]
     pub names: Vec<PathBuf>,
     /// Compare MMTests' results: the directory with the runs' directories, MMTests' work/log

@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::args::{CompareArgs, EngineName, RunArgs, ValidateArgs};
 use crate::domains::study_form;
+use crate::guests;
 use crate::json;
 use crate::mmtests;
 use crate::output::{heading, print, print_json};
@@ -47,23 +48,61 @@ fn message(name: &str, progress: Progress) -> String {
     format!("{name}: {} of {} cells{resumed}", progress.cells, progress.cells_in_all)
 }
 
-/// The journal of the runs that are to be stored in `dir`.
-fn journal(plan: &Plan, dir: &Path) -> Result<Journal, Failure> {
+/// The journal of the runs by `engine` that are to be stored in `dir`.
+fn journal(plan: &Plan, engine: &str, dir: &Path) -> Result<Journal, Failure> {
     store::check_new(dir)?;
     let program = std::fs::read(std::env::current_exe()?)?;
-    Ok(Journal::open(dir, &Identity::of(plan, SimEngine.name(), &program)?)?)
+    Ok(Journal::open(dir, &Identity::of(plan, engine, &program)?)?)
 }
 
-pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    let EngineName::Sim = args.engine;
+/// The experiment with what the command line changes of it.
+fn asked(args: &RunArgs) -> Result<ExperimentFile, Failure> {
     let mut file = ExperimentFile::load(&args.experiment)?;
     if let Some(seed) = args.seed {
         file.seed = seed;
     }
-    let plan = Plan::new(file, &args.experiment.display().to_string())?;
-    let journal = args.out.as_deref().map(|dir| journal(&plan, dir)).transpose()?;
-    let before = if args.json { String::new() } else { machine_and_domains(&plan)? };
-    let results = match (simulate(&plan, args.threads, journal.as_ref()), &journal) {
+    let names: Vec<String> = file.workloads.iter().map(|w| w.name.clone()).collect();
+    if let Some(unknown) = args.workloads.iter().find(|w| !names.contains(w)) {
+        let expected = names.join(", ");
+        return Err(format!("--workload: found `{unknown}`, expected one of {expected}").into());
+    }
+    if !args.workloads.is_empty() {
+        file.workloads.retain(|w| args.workloads.contains(&w.name));
+    }
+    if let Some(runs) = args.runs {
+        file.workloads.iter_mut().for_each(|w| w.runs = runs);
+    }
+    Ok(file)
+}
+
+pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    let plan = Plan::new(asked(args)?, &args.experiment.display().to_string())?;
+    match args.engine {
+        EngineName::Sim => {
+            let for_guests = args.boots.map(|_| "--boots").or(args.guest.given());
+            if let Some(option) = for_guests {
+                return Err(format!("{option}: found --engine sim, expected vm").into());
+            }
+            run_by(args, &plan, SimEngine.name(), &|journal| simulate(&plan, args.threads, journal))
+        }
+        EngineName::Vm => {
+            let (bench, options) = guests::bench(plan, args)?;
+            let run = |journal: Option<&Journal>| guests::run_bench(&bench, &options, journal);
+            run_by(args, &bench.plan, experiment::guests::NAME, &run)
+        }
+    }
+}
+
+/// Runs `plan` by an engine, stores what was asked for and shows it.
+fn run_by(
+    args: &RunArgs,
+    plan: &Plan,
+    engine: &str,
+    run: &dyn Fn(Option<&Journal>) -> Result<Results, Failure>,
+) -> Result<(), Failure> {
+    let journal = args.out.as_deref().map(|dir| journal(plan, engine, dir)).transpose()?;
+    let before = if args.json { String::new() } else { machine_and_domains(plan)? };
+    let results = match (run(journal.as_ref()), &journal) {
         (Err(failure), Some(_)) => {
             journal.map(Journal::remove_if_empty).transpose()?;
             return Err(failure);
@@ -77,7 +116,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.json {
         let (tables, cells) = (Tables::of(&results), cells_of(&results)?);
         let tables = tables.as_ref().map(tables::study).transpose()?;
-        return print_json(&json::run(&plan, &results, tables, &cells, &resampling()?)?);
+        return print_json(&json::run(plan, &results, tables, &cells, &resampling()?)?);
     }
     print(&(before + &tables(&results, args.counters)?))
 }
@@ -86,9 +125,10 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let dir = match (&args.mmtests, &args.names[..]) {
         (Some(log), runs) => return mmtests::compare(log, runs, args.json),
         (None, [dir]) => dir,
+        (None, [one, other]) => return engines(one, other, args),
         (None, several) => {
             let found = several.len();
-            let expected = "one directory of `run --out`, or --mmtests LOG before MMTests' runs";
+            let expected = "one directory of `run --out`, two, or --mmtests LOG before MMTests' runs";
             return Err(format!("compare: found {found} names, expected {expected}").into());
         }
     };
@@ -99,6 +139,16 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         return print_json(&json::results(&results, tables, &cells, &resampling()?));
     }
     print(&tables(&results, args.counters)?)
+}
+
+/// Two stores of one experiment side by side.
+fn engines(one: &Path, other: &Path, args: &CompareArgs) -> Result<(), Failure> {
+    let (a, b) = (store::read(one)?, store::read(other)?);
+    let compared = experiment::engines::compare((&a, one), (&b, other), &resampling()?)?;
+    if args.json {
+        return print_json(&compared);
+    }
+    print(&report::engines::engines(&compared))
 }
 
 pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
@@ -122,8 +172,12 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
     if args.json { print_json(&all) } else { print(&text) }
 }
 
-/// The study that the experiment names, if it does.
+/// The study that the experiment names, if it does. Times of guests are not those of a machine, so no figure that was
+/// published for one goes beside them.
 fn study_of(results: &Results) -> Result<Option<Study>, Failure> {
+    if results.engine == experiment::guests::NAME {
+        return Ok(None);
+    }
     Ok(results.experiment.study.as_deref().map(study::load).transpose()?)
 }
 

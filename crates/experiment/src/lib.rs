@@ -2,6 +2,7 @@
 
 pub mod digest;
 pub mod engine;
+pub mod engines;
 mod error;
 pub mod file;
 pub mod guests;

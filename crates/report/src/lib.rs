@@ -5,6 +5,7 @@ pub mod constants;
 pub mod counters;
 pub mod domains_diff;
 pub mod domains_tree;
+pub mod engines;
 pub mod histogram;
 pub mod machine_diff;
 mod machine_levels;

@@ -58,7 +58,7 @@ fn what_it_prints_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let worker = Cache::new(dir.path()).worker(host()).unwrap();
     for benchmark in small() {
-        let program = translate(&benchmark, &|_| Ok(String::new())).unwrap();
+        let program = translate(&benchmark, &|_| Ok(String::new()), &|cpus| cpus).unwrap();
         assert_eq!(program.files, [("bin/worker".to_owned(), FileSource::Worker)]);
         // What comes before makes a guest ready.
         let line = program.command.lines().last().unwrap();

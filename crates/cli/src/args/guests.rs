@@ -77,15 +77,12 @@ pub struct DoctorArgs {
     pub json: bool,
 }
 
-/// How a machine becomes a guest.
+/// What guests boot and run on.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct GuestArgs {
-    /// Kernel release; the newest that is fetched where absent
+    /// Kernel release. Where absent, the newest that is fetched, and for an experiment that of each variant
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<kernel::Version>,
-    /// Leave firmware's thread groups (POWER) or clusters (arm64) away
-    #[arg(long)]
-    pub plain: bool,
     /// What executes the guest's instructions
     #[arg(long, value_enum, default_value_t = AccelName::Tcg)]
     pub accel: AccelName,
@@ -96,14 +93,28 @@ pub struct GuestArgs {
     /// Further words for the kernel's command line
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub append: String,
-    /// Seconds that the guest may take in all
-    #[arg(long, value_name = "S", default_value_t = 1800)]
+    /// Seconds that a boot with all its runs may take
+    #[arg(long, value_name = "S", default_value_t = 3600)]
     pub limit_s: u64,
-    /// Seconds that the guest may be silent
+    /// Seconds that a guest may be silent
     #[arg(long, value_name = "S", default_value_t = 600)]
     pub silence_s: u64,
     #[command(flatten)]
     pub cache: CacheArgs,
+}
+
+impl GuestArgs {
+    /// An option that was given, by its name; none where all are as without any.
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--kernel", self.kernel.is_some()),
+            ("--accel", self.accel != AccelName::Tcg),
+            ("--icount", self.icount.is_some()),
+            ("--append", !self.append.is_empty()),
+            ("--cache", self.cache.cache.is_some()),
+        ];
+        options.into_iter().find(|option| option.1).map(|option| option.0)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -126,6 +137,9 @@ With --diff the exit code is 0 where the kernel builds what is predicted, 1 wher
 pub struct VmDomainsArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
+    /// Leave firmware's thread groups (POWER) or clusters (arm64) away
+    #[arg(long)]
+    pub plain: bool,
     #[command(flatten)]
     pub guest: GuestArgs,
     /// Form
@@ -159,6 +173,9 @@ pub struct CaptureArgs {
     /// ftrace's text in trace.txt
     #[arg(long)]
     pub trace: bool,
+    /// Leave firmware's thread groups (POWER) or clusters (arm64) away
+    #[arg(long)]
+    pub plain: bool,
     #[command(flatten)]
     pub guest: GuestArgs,
 }

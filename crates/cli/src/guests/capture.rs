@@ -9,7 +9,7 @@ use experiment::store;
 pub fn capture(args: &CaptureArgs) -> Result<(), Failure> {
     store::check_new(&args.output)?;
     let machine = machine::resolve(&args.machine)?;
-    let ready = Ready::new(&machine, &args.guest)?;
+    let ready = Ready::new(&machine, args.plain, &args.guest)?;
     ready.announce()?;
     let name = args.output.file_name().map_or("capture".into(), |name| name.to_string_lossy());
     ready.capture(&name, &args.steps.0, args.trace, &args.output)?;

@@ -20,7 +20,7 @@ pub fn domains(args: &VmDomainsArgs) -> Result<(), Failure> {
     args.keep.as_deref().map_or(Ok(()), store::check_new)?;
     let asked = machines::resolve(&args.machine)?;
     let whole = Machine { online: asked.possible(), ..asked.clone() };
-    let ready = Ready::new(&whole, &args.guest)?;
+    let ready = Ready::new(&whole, args.plain, &args.guest)?;
     ready.announce()?;
     // The last CPUs go first, as `ppc64_cpu --smt` and users do it.
     let offline: Vec<u32> = (0..ready.board.order.len())

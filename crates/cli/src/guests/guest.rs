@@ -41,28 +41,21 @@ pub struct Ready {
 
 impl Ready {
     /// Makes `machine`, all of whose CPUs are there, a guest.
-    pub fn new(machine: &Machine, args: &GuestArgs) -> Result<Ready, Failure> {
+    pub fn new(machine: &Machine, plain: bool, args: &GuestArgs) -> Result<Ready, Failure> {
         let cache = cache(&args.cache)?;
-        let board = Board::of(machine, args.plain)?;
+        let board = Board::of(machine, plain)?;
         let arch = board.arch();
         let qemu = Qemu::find(&cache, arch)?;
         let kernel = cache.kernel(arch, args.kernel)?;
         let programs = cache.guest(arch)?;
-        let accel = match (args.accel, args.icount) {
-            (AccelName::Kvm, Some(_)) => {
-                return Err("--icount: found --accel kvm, expected tcg: no processor counts so".into());
-            }
-            (AccelName::Kvm, None) => Accel::Kvm,
-            (AccelName::Tcg, Some(shift)) => Accel::Counted { shift },
-            (AccelName::Tcg, None) => Accel::Tcg,
-        };
+        let accel = accel(args)?;
         let work = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir()?;
         let described = described(&board, &qemu, work.path())?;
         let append = format!("{} {}", board.append, args.append).trim().to_owned();
         Ok(Ready {
             model: kernel.model()?,
             accel: accel.arguments(arch)?,
-            limits: Limits { silent_s: args.silence_s, total_s: args.limit_s },
+            limits: limits(args),
             stop: stop_on_signals()?,
             board,
             described,
@@ -124,6 +117,23 @@ impl Ready {
         bar.finish_and_clear();
         Ok(taken?)
     }
+}
+
+/// What executes the guest's instructions.
+pub fn accel(args: &GuestArgs) -> Result<Accel, Failure> {
+    match (args.accel, args.icount) {
+        (AccelName::Kvm, Some(_)) => {
+            Err("--icount: found --accel kvm, expected tcg: no processor counts so".into())
+        }
+        (AccelName::Kvm, None) => Ok(Accel::Kvm),
+        (AccelName::Tcg, Some(shift)) => Ok(Accel::Counted { shift }),
+        (AccelName::Tcg, None) => Ok(Accel::Tcg),
+    }
+}
+
+/// How long a guest may take.
+pub fn limits(args: &GuestArgs) -> Limits {
+    Limits { silent_s: args.silence_s, total_s: args.limit_s }
 }
 
 /// A flag that interrupts and requests to end set. What waits for a guest looks at it, and cleans up.

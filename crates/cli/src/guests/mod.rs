@@ -5,6 +5,9 @@ mod doctor;
 mod domains;
 mod fetch;
 mod guest;
+mod run;
+
+pub use run::{bench, run as run_bench};
 
 use crate::Failure;
 use crate::args::{CacheArgs, VmCommand};

@@ -253,7 +253,9 @@ impl Bench {
             found.ok_or_else(|| format!("found no {name} in what it printed"))
         };
         let metrics = job.metrics.iter().map(|info| value(&info.name)).collect::<Result<_, _>>()?;
-        Ok(Sample { metrics, power_w: None, counters: counters(answer, &ground.distances) })
+        let single_times = vec![vec![]; job.metrics.len()];
+        let counters = counters(answer, &ground.distances);
+        Ok(Sample { metrics, power_w: None, single_times, counters })
     }
 }
 

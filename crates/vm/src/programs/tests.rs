@@ -17,7 +17,7 @@ fn cpus(list: &str) -> CpuSet {
 }
 
 fn program(benchmark: Benchmark) -> Program {
-    translate(&benchmark, &|file| std::fs::read_to_string(file)).unwrap()
+    translate(&benchmark, &|file| std::fs::read_to_string(file), &|cpus| cpus).unwrap()
 }
 
 fn benchmarks() -> Vec<Benchmark> {
@@ -205,7 +205,7 @@ fn what_guests_cannot_run_is_said() {
         (Benchmark::Gitsource(gitsource), "gitsource: not in a guest: it has no git"),
         (Benchmark::Daytrader(daytrader()), "daytrader: not in a guest: its users"),
     ] {
-        let error = translate(&benchmark, &|_| Ok(String::new())).unwrap_err().to_string();
+        let error = translate(&benchmark, &|_| Ok(String::new()), &|cpus| cpus).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     }
 }

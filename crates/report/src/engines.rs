@@ -1,0 +1,62 @@
+//! One experiment by two engines, as text.
+
+use crate::table::table;
+use experiment::engines::{Agreement, Compared, Placement, Row};
+
+/// What changes by each engine, then where woken tasks landed.
+pub fn engines(compared: &Compared) -> String {
+    let [a, b] = &compared.engines;
+    let (base, name) = (&compared.baseline, &compared.experiment);
+    let mut out = format!("{name}: change from {base} in percent, positive is better\n\n");
+    let (of_a, of_b) = (format!("{a} [95 %]"), format!("{b} [95 %]"));
+    let columns = ["workload", "metric", "variant", of_a.as_str(), of_b.as_str(), "proven"];
+    let rows: Vec<Vec<String>> = compared.rows.iter().map(row).collect();
+    out.push_str(&table(&columns, &rows));
+    if !compared.placements.is_empty() {
+        out.push_str("\nWoken tasks by distance from the waking CPU, percent of all wake-ups\n\n");
+        out.push_str(&placements(&compared.placements, [a, b]));
+    }
+    out
+}
+
+fn row(row: &Row) -> Vec<String> {
+    let change = |side: &stats::Comparison| {
+        let p = side.percent;
+        format!("{:+.2} [{:+.2}, {:+.2}]", p.estimate, p.low, p.high)
+    };
+    let agreement = match row.agreement {
+        Agreement::Same => "by both, the same",
+        Agreement::Opposite => "by both, opposite",
+        Agreement::OneOnly => "by one only",
+        Agreement::Neither => "by neither",
+    };
+    let mut cells = vec![row.workload.clone(), row.metric.clone(), row.variant.clone()];
+    cells.extend(row.sides.iter().map(change));
+    cells.push(agreement.to_string());
+    cells
+}
+
+/// A row for each engine of each variant, a column for each distance that any has.
+fn placements(placements: &[Placement], engines: [&str; 2]) -> String {
+    let mut distances: Vec<&str> = Vec::new();
+    for (name, _) in placements.iter().flat_map(|p| &p.shares) {
+        if !distances.contains(name) {
+            distances.push(name);
+        }
+    }
+    let mut columns = vec!["workload", "variant", "engine"];
+    columns.extend(&distances);
+    let mut rows = Vec::new();
+    for placement in placements {
+        for (side, engine) in engines.iter().enumerate() {
+            let mut cells =
+                vec![placement.workload.clone(), placement.variant.clone(), engine.to_string()];
+            cells.extend(distances.iter().map(|distance| {
+                let share = placement.shares.iter().find(|s| s.0 == *distance);
+                share.map_or(String::new(), |(_, shares)| format!("{:.1}", shares[side]))
+            }));
+            rows.push(cells);
+        }
+    }
+    table(&columns, &rows)
+}
