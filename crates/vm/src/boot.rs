@@ -5,8 +5,10 @@ use crate::frames::{Frames, Said};
 use crate::firmware::device_tree;
 use crate::qemu::Qemu;
 use crate::{KernelImage, VmError};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,13 +48,15 @@ pub struct Limits {
     pub total_s: u64,
 }
 
-/// A child that does not outlive its owner.
+/// A child that does not outlive its owner, with all that it starts: it leads a process group of its own.
 struct Owned(Child);
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // It may be gone already, which is as good.
-        let _ = self.0.kill();
+        // All may be gone already, which is as good.
+        if let Some(group) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
         let _ = self.0.wait();
     }
 }
@@ -69,6 +73,7 @@ pub fn boot(
     hear: &mut dyn FnMut(Said),
 ) -> Result<(), VmError> {
     let mut command = command(qemu, guest)?;
+    command.process_group(0);
     let spawned =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = Owned(spawned.map_err(|source| VmError::Program {

@@ -62,12 +62,22 @@ fn of_arch(cache: &Cache, arch: Arch) -> Vec<Check> {
         all => Ok(all.iter().map(|k| k.release.as_str()).collect::<Vec<_>>().join(", ")),
     });
     let programs = cache.guest(arch).map(|dir| dir.display().to_string()).map_err(|_| "none".to_owned());
-    let version = |q: Qemu| format!("{}.{} ({})", q.version.0, q.version.1, q.place());
-    let kvm = Accel::check_kvm(arch).map(|()| "usable".to_owned());
+    let worker = cache.built_worker(arch).ok_or("not built".to_owned());
+    let version = |q: &Qemu| format!("{}.{} ({})", q.version.0, q.version.1, q.place());
+    let starts = |()| match &qemu {
+        Ok(qemu) => qemu.try_kvm(arch),
+        Err(_) => Err("no QEMU to try it with".to_owned()),
+    };
+    let kvm = Accel::check_kvm(arch).and_then(starts).map(|()| "a guest starts".to_owned());
     vec![
-        Check::new(&format!("{arch}: QEMU"), qemu.map(version), &fetch("qemu")),
+        Check::new(&format!("{arch}: QEMU"), qemu.as_ref().map(version).map_err(Clone::clone), &fetch("qemu")),
         Check::new(&format!("{arch}: kernels"), releases, &fetch("kernel")),
         Check::new(&format!("{arch}: programs"), programs, &fetch("programs")),
+        Check::new(
+            &format!("{arch}: worker"),
+            worker.map(|path| path.display().to_string()),
+            &fetch("programs"),
+        ),
         Check { needed: false, help: None, ..Check::new(&format!("{arch}: KVM"), kvm, "") },
     ]
 }

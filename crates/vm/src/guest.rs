@@ -12,7 +12,9 @@ pub const INIT: &str = include_str!("guest/init.sh");
 /// # Errors
 /// Packages without busybox.
 pub fn base(programs: &Path) -> Result<Initramfs, VmError> {
-    let busybox = programs.join("usr/bin/busybox");
+    // Older suites have it below `/bin`.
+    let merged = programs.join("usr/bin/busybox");
+    let busybox = if merged.exists() { merged } else { programs.join("bin/busybox") };
     let content = std::fs::read(&busybox).map_err(VmError::io(&busybox))?;
     let mut root = Initramfs::new();
     root.file("bin/busybox", 0o755, content);

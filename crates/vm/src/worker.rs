@@ -30,17 +30,22 @@ const FLAGS: [&str; 7] = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-static", "-
 /// What says which Debian this computer runs.
 const OS_RELEASE: &str = "/etc/os-release";
 
+/// The name of the file that is built of this source.
+fn worker_name(arch: Arch) -> String {
+    format!("{}-{arch}", checksum())
+}
+
 impl Cache {
     /// The worker for guests of `arch`, built if this source has not been built before.
     ///
     /// # Errors
     /// No compiler that does it, with what to install.
     pub fn worker(&self, arch: Arch) -> Result<PathBuf, VmError> {
-        let dir = self.dir().join("worker");
-        let path = dir.join(format!("{}-{arch}", checksum()));
-        if path.exists() {
+        if let Some(path) = self.built_worker(arch) {
             return Ok(path);
         }
+        let dir = self.dir().join("worker");
+        let path = dir.join(worker_name(arch));
         std::fs::create_dir_all(&dir).map_err(VmError::io(&dir))?;
         let work = tempfile::Builder::new().prefix(".build").tempdir_in(&dir);
         let work = work.map_err(VmError::io(&dir))?;
@@ -52,6 +57,11 @@ impl Cache {
         self.compile(arch, work.path(), &built)?;
         std::fs::rename(&built, &path).map_err(VmError::io(&path))?;
         Ok(path)
+    }
+
+    /// The worker for guests of `arch`, where it is built.
+    pub fn built_worker(&self, arch: Arch) -> Option<PathBuf> {
+        Some(self.dir().join("worker").join(worker_name(arch))).filter(|path| path.exists())
     }
 
     /// Builds with the first compiler that can.

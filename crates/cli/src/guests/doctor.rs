@@ -4,7 +4,6 @@ use super::cache;
 use crate::Failure;
 use crate::args::DoctorArgs;
 use crate::output::{print, print_json};
-use report::table::table;
 use std::process::ExitCode;
 use vm::doctor::{Check, checks};
 use vm::Arch;
@@ -29,12 +28,12 @@ fn text(checks: &[Check]) -> String {
         (false, true) => "missing",
         (false, false) => "not there",
     };
-    let rows: Vec<Vec<String>> =
-        checks.iter().map(|c| vec![c.what.clone(), state(c).to_owned(), c.found.clone()]).collect();
-    let mut out = table(&["what", "state", "found"], &rows);
+    let width = checks.iter().map(|check| check.what.len()).max().map_or(0, |width| width);
+    let line = |c: &Check| format!("{:<width$}  {:<9}  {}\n", c.what, state(c), c.found);
+    let mut out: String = checks.iter().map(line).collect();
     let helps = checks.iter().filter(|c| !c.good).filter_map(|c| Some((c, c.help.as_ref()?)));
     for (check, help) in helps {
-        out.push_str(&format!("\n{}: {help}", check.what));
+        out.push_str(&format!("\n{} is missing: {help}", check.what));
     }
-    out + "\n"
+    out.trim_end().to_owned() + "\n"
 }
