@@ -5,7 +5,7 @@ use crate::config::Kernel;
 use crate::flags::SdFlags;
 use crate::version::Version;
 use crate::{arm64, numa, powerpc, x86};
-use machine::{Arch, CpuSet, Machine};
+use machine::{Arch, CpuSet, Machine, Origin};
 
 /// First release that calls the top level of a node PKG instead of DIE.
 const PKG_SINCE: Version = Version::new(6, 7);
@@ -71,7 +71,7 @@ pub(crate) fn levels_before(
 ) -> Result<(Vec<Level>, Vec<CpuSet>), KernelError> {
     let leaving = leaving.filter(|_| kernel.version >= REBUILDS_AT_ONCE_SINCE);
     let seen = match leaving {
-        Some(cpu) => &Machine { online: machine.online | CpuSet::single(cpu), ..machine.clone() },
+        Some(cpu) => &with_leaving(machine, cpu),
         None => machine,
     };
     let (mut levels, smt_mask) = match machine.arch {
@@ -89,6 +89,18 @@ pub(crate) fn levels_before(
         below = Some(level);
     }
     Ok((levels, smt_mask))
+}
+
+/// The machine as CPU `leaving` leaves it. A source that was recorded afterwards may have it in no cache (arm64's sysfs);
+/// those that all other CPUs of its package share are its own as well.
+fn with_leaving(machine: &Machine, leaving: usize) -> Machine {
+    let mut seen = Machine { online: machine.online | CpuSet::single(leaving), ..machine.clone() };
+    if !seen.caches.iter().any(|c| c.origin == Origin::Firmware && c.cpus.contains(leaving)) {
+        let others = machine.package_cpus(leaving) & machine.online;
+        let shared = |c: &&mut machine::Cache| !others.is_empty() && others.is_subset(&c.cpus);
+        seen.caches.iter_mut().filter(shared).for_each(|c| c.cpus.insert(leaving));
+    }
+    seen
 }
 
 /// Whether each CPU's mask holds its mask of the level `below` and, where levels tile the machine, is its
@@ -120,4 +132,34 @@ fn check(machine: &Machine, level: &Level, below: Option<&Level>) -> Result<(), 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Version;
+
+    /// An arm64 guest of 6.12: what sysfs says of caches leaves an offline CPU out, and the balance interval of the
+    /// others still counts it as it leaves.
+    #[test]
+    fn a_leaving_cpu_has_the_caches_that_its_package_shares() {
+        let spec = "-M virt,gic-version=3 -cpu cortex-a72 -smp 8,sockets=1,clusters=2,cores=4 -bios QEMU_EFI.fd";
+        let whole = machine::qemu::read(spec).unwrap();
+        let online: CpuSet = "0-6".parse().unwrap();
+        let mut machine = whole.with_online(online).unwrap();
+        machine.caches.push(machine::Cache {
+            level: 2,
+            kind: machine::CacheKind::Unified,
+            size_kib: None,
+            line_bytes: None,
+            ways: None,
+            cpus: online,
+            origin: Origin::Firmware,
+        });
+        let kernel = Kernel::new(Version::new(6, 12)).with(crate::MechanismId::SchedCluster, false);
+        let built = crate::build_after_offline(&machine, &kernel, 7).unwrap();
+        let domain = &built.by_cpu[0][0];
+        assert_eq!((domain.name, domain.span.to_string().as_str()), ("MC", "0-6"));
+        assert_eq!(domain.min_interval_ms, 8);
+    }
 }

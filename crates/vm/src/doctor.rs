@@ -76,7 +76,7 @@ fn of_arch(cache: &Cache, arch: Arch) -> Vec<Check> {
         Check::new(
             &format!("{arch}: worker"),
             worker.map(|path| path.display().to_string()),
-            &fetch("programs"),
+            &fetch("worker"),
         ),
         Check { needed: false, help: None, ..Check::new(&format!("{arch}: KVM"), kvm, "") },
     ]

@@ -57,8 +57,10 @@ pub enum Part {
     Qemu,
     /// The guest's kernel
     Kernel,
-    /// What runs in guests
+    /// What runs in guests, as packages
     Programs,
+    /// Our own worker for guests, built with a compiler that is installed or fetched
+    Worker,
 }
 
 #[derive(Debug, ClapArgs)]

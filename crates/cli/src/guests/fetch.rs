@@ -40,6 +40,8 @@ pub fn fetch(args: &FetchArgs) -> Result<(), Failure> {
             begin("programs");
             let programs = cache.fetch_guest(suite, arch)?;
             done(format!("{arch}: programs in {}\n", programs.display()))?;
+        }
+        if wants(Part::Worker) {
             begin("compiler");
             done(format!("{arch}: worker {}\n", cache.worker(arch)?.display()))?;
         }
