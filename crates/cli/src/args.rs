@@ -3,7 +3,8 @@
 mod guests;
 
 pub use guests::{
-    AccelName, CacheArgs, CaptureArgs, DoctorArgs, FetchArgs, GuestArgs, Part, VmCommand, VmDomainsArgs,
+    AccelName, CacheArgs, CaptureArgs, DoctorArgs, FetchArgs, GuestArgs, Part, VmCommand,
+    VmDomainsArgs,
 };
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};

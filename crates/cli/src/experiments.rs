@@ -128,7 +128,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         (None, [one, other]) => return engines(one, other, args),
         (None, several) => {
             let found = several.len();
-            let expected = "one directory of `run --out`, two, or --mmtests LOG before MMTests' runs";
+            let expected =
+                "one directory of `run --out`, two, or --mmtests LOG before MMTests' runs";
             return Err(format!("compare: found {found} names, expected {expected}").into());
         }
     };

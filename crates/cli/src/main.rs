@@ -13,7 +13,6 @@ mod prefetch_sweep;
 mod recorded;
 mod tables;
 
-
 use args::{Args, Command, MachineCommand};
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;

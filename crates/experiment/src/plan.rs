@@ -134,7 +134,11 @@ impl Plan {
     }
 
     /// The workload of `entry` with the background, at the costs of `machine`.
-    pub(crate) fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Built, String> {
+    pub(crate) fn workload(
+        &self,
+        entry: &WorkloadEntry,
+        machine: &Machine,
+    ) -> Result<Built, String> {
         let read = |file: &str| std::fs::read_to_string(self.folder().join(file));
         let target = Target { constants: &machine.constants, online: machine.online, read: &read };
         let mut built = entry.benchmark.build(&target).map_err(|e| e.to_string())?;

@@ -100,7 +100,9 @@ fn a_guest_that_never_ends() {
 
 #[test]
 fn a_guest_that_panics() {
-    let error = fails("echo '[ 1.0] Kernel panic - not syncing: Attempted to kill init!'; echo trace; sleep 60");
+    let error = fails(
+        "echo '[ 1.0] Kernel panic - not syncing: Attempted to kill init!'; echo trace; sleep 60",
+    );
     assert_eq!(
         error,
         "guest: kernel panic: Attempted to kill init!\n  | [ 1.0] Kernel panic - not syncing: Attempted to kill init!\n  | trace"
@@ -109,16 +111,25 @@ fn a_guest_that_panics() {
 
 #[test]
 fn a_guest_without_memory() {
-    let error = fails("echo '[ 9.1] Out of memory: Killed process 80 (tar) total-vm:1kB'; sleep 60");
+    let error =
+        fails("echo '[ 9.1] Out of memory: Killed process 80 (tar) total-vm:1kB'; sleep 60");
     assert!(error.starts_with("guest: out of memory: Killed process 80 (tar)"), "{error}");
 }
 
 #[test]
 fn a_guest_that_prints_rubbish() {
     let error = fails("head -c 300000 /dev/urandom; exit 3");
-    assert!(error.starts_with("guest: QEMU ended early (exit status: 3): nothing said\n"), "{error}");
-    let torn = fails("echo '@@file capture.tar.gz'; echo AAAA; echo '@@end capture.tar.gz 4 00'; sleep 60");
-    assert!(torn.starts_with("guest: file capture.tar.gz from the guest: found capture.tar.gz 3 "), "{torn}");
+    assert!(
+        error.starts_with("guest: QEMU ended early (exit status: 3): nothing said\n"),
+        "{error}"
+    );
+    let torn = fails(
+        "echo '@@file capture.tar.gz'; echo AAAA; echo '@@end capture.tar.gz 4 00'; sleep 60",
+    );
+    assert!(
+        torn.starts_with("guest: file capture.tar.gz from the guest: found capture.tar.gz 3 "),
+        "{torn}"
+    );
     let other = fails("echo '@@done'");
     assert_eq!(other, "guest failed (done): it sent no capture.tar.gz");
 }
@@ -126,15 +137,22 @@ fn a_guest_that_prints_rubbish() {
 #[test]
 fn a_guest_that_is_killed() {
     let error = fails("echo booting; kill -9 $$");
-    assert!(error.starts_with("guest: QEMU ended early (signal: 9 (SIGKILL)): nothing said"), "{error}");
+    assert!(
+        error.starts_with("guest: QEMU ended early (signal: 9 (SIGKILL)): nothing said"),
+        "{error}"
+    );
     assert!(error.ends_with("  | booting"), "{error}");
 }
 
 #[test]
 fn a_qemu_that_refuses() {
-    let error = fails("echo 'qemu: warning: x' >&2; echo 'qemu: -M q36: unsupported machine type' >&2; exit 1");
+    let error = fails(
+        "echo 'qemu: warning: x' >&2; echo 'qemu: -M q36: unsupported machine type' >&2; exit 1",
+    );
     assert!(
-        error.starts_with("guest: QEMU ended early (exit status: 1): qemu: -M q36: unsupported machine type\n"),
+        error.starts_with(
+            "guest: QEMU ended early (exit status: 1): qemu: -M q36: unsupported machine type\n"
+        ),
         "{error}"
     );
     assert!(error.ends_with("(nothing on its console)"), "{error}");
