@@ -31,7 +31,8 @@ pub struct ExperimentFile {
     pub title: String,
     /// A machine as `schedscape machine show` takes it: a catalog name, `host`, or a file.
     pub machine: String,
-    /// A catalog machine whose constants hold here, for a machine that brings none (a device tree, `host`).
+    /// A catalog machine whose constants hold here, for a machine that brings none (a device tree, `host`); its idle states
+    /// too where the machine tells none.
     pub constants: Option<String>,
     /// The study whose published figures go beside the results.
     pub study: Option<String>,

@@ -50,9 +50,12 @@ impl Plan {
         let mut machine = machine::resolve(&file.machine)
             .map_err(|e| refused("machine".to_string(), e.to_string()))?;
         if let Some(name) = &file.constants {
-            machine.constants = machine::catalog::load(name)
-                .map_err(|e| refused("constants".to_string(), e.to_string()))?
-                .constants;
+            let known = machine::catalog::load(name)
+                .map_err(|e| refused("constants".to_string(), e.to_string()))?;
+            machine.constants = known.constants;
+            if machine.idle_states.is_empty() {
+                machine.idle_states = known.idle_states;
+            }
         }
         let kernels = file
             .variants
