@@ -8,6 +8,7 @@ use crate::json;
 use crate::mmtests;
 use crate::output::{heading, print, print_json};
 use crate::tables;
+use experiment::guests::measured_in_guests;
 use experiment::journal::Identity;
 use experiment::study::Study;
 use experiment::validate::{Cell, Validation};
@@ -88,7 +89,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         EngineName::Vm => {
             let (bench, options) = guests::bench(plan, args)?;
             let run = |journal: Option<&Journal>| guests::run_bench(&bench, &options, journal);
-            run_by(args, &bench.plan, experiment::guests::NAME, &run)
+            run_by(args, &bench.plan, &options.identity(), &run)
         }
     }
 }
@@ -176,7 +177,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
 /// The study that the experiment names, if it does. Times of guests are not those of a machine, so no figure that was
 /// published for one goes beside them.
 fn study_of(results: &Results) -> Result<Option<Study>, Failure> {
-    if results.engine == experiment::guests::NAME {
+    if measured_in_guests(&results.engine) {
         return Ok(None);
     }
     Ok(results.experiment.study.as_deref().map(study::load).transpose()?)

@@ -22,6 +22,15 @@ pub enum Accel {
 }
 
 impl Accel {
+    /// What results are marked with that were measured so: times of one are not those of another.
+    pub fn mark(self) -> String {
+        match self {
+            Accel::Tcg => String::new(),
+            Accel::Counted { shift } => format!("-icount{shift}"),
+            Accel::Kvm => "-kvm".to_owned(),
+        }
+    }
+
     /// QEMU's arguments for it.
     ///
     /// # Errors

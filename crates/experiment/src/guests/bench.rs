@@ -1,5 +1,6 @@
 //! What of an experiment guests can run: variants on real kernels, workloads as programs.
 
+use super::NAME;
 use super::realise::Realised;
 use crate::ExperimentError;
 use crate::file::ExperimentFile;
@@ -29,6 +30,18 @@ pub struct Options {
     pub boots: u32,
 }
 
+impl Options {
+    /// The engine's name in results.
+    pub fn engine(&self) -> String {
+        format!("{NAME}{}", self.accel.mark())
+    }
+
+    /// The engine with all that changes what it measures, for journals.
+    pub fn identity(&self) -> String {
+        format!("{} {}", self.engine(), self.append)
+    }
+}
+
 /// An experiment that guests can run.
 #[derive(Debug)]
 pub struct Bench {
@@ -44,6 +57,11 @@ pub struct Bench {
 }
 
 impl Bench {
+    /// By variant of the plan: how guests have it.
+    pub fn variants(&self) -> &[Realised] {
+        &self.variants
+    }
+
     /// What of `plan` guests can run.
     ///
     /// # Errors
@@ -111,7 +129,7 @@ fn programs(plan: &Plan, notes: &mut Vec<String>) -> Result<Vec<Option<Program>>
     Ok(plan.file.workloads.iter().map(program).collect())
 }
 
-/// The file without what is left out. Variants have the release that boots.
+/// The file without what is left out. Variants have the release that boots, and name it.
 fn filtered(
     file: &ExperimentFile,
     variants: &[Option<Realised>],
@@ -119,8 +137,9 @@ fn filtered(
 ) -> ExperimentFile {
     let mut out = file.clone();
     let kept = out.variants.drain(..).zip(variants).filter_map(|(mut entry, realised)| {
-        let (major, minor) = realised.as_ref()?.boot.kernel.version;
-        entry.kernel = Version::new(major, minor);
+        let kernel = &realised.as_ref()?.boot.kernel;
+        entry.kernel = Version::new(kernel.version.0, kernel.version.1);
+        entry.title = format!("{} ({})", entry.title, kernel.release);
         Some(entry)
     });
     out.variants = kept.collect();

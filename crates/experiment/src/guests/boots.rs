@@ -3,7 +3,7 @@
 use super::bench::{Bench, Options};
 use super::counters::counters;
 use super::realise::Boot;
-use super::{NAME, script};
+use super::script;
 use crate::ExperimentError;
 use crate::engine::Sample;
 use crate::journal::Journal;
@@ -84,7 +84,7 @@ impl Bench {
         }
         let tasks: Vec<Task> = self.tasks().collect();
         let samples = tasks.iter().filter_map(|task| done.samples.remove(task)).collect();
-        Ok(self.plan.collect(NAME, &self.jobs, &tasks, samples))
+        Ok(self.plan.collect(&options.engine(), &self.jobs, &tasks, samples))
     }
 
     fn runs(&self, job: usize) -> u32 {

@@ -16,5 +16,10 @@ pub use bench::{Bench, Options};
 pub use boots::Told;
 pub use realise::{Boot, Realised};
 
-/// The engine's name in results.
-pub const NAME: &str = "vm";
+/// How the engine's names in results start; what follows says what ran the guests ([`vm::Accel::mark`]).
+const NAME: &str = "vm";
+
+/// Whether results of `engine` were measured in guests.
+pub fn measured_in_guests(engine: &str) -> bool {
+    engine.split('-').next() == Some(NAME)
+}
