@@ -241,6 +241,16 @@ pub trait Sink {
     fn finish(&mut self) -> Result<(), TraceError>;
 }
 
+impl<S: Sink + ?Sized> Sink for Box<S> {
+    fn event(&mut self, event: &Event) -> Result<(), TraceError> {
+        (**self).event(event)
+    }
+
+    fn finish(&mut self) -> Result<(), TraceError> {
+        (**self).finish()
+    }
+}
+
 impl<S: Sink + ?Sized> Sink for &mut S {
     fn event(&mut self, event: &Event) -> Result<(), TraceError> {
         (**self).event(event)
