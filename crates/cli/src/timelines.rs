@@ -68,7 +68,8 @@ fn simulated(
         cpu_names: cpu_names(&again.machine, Some(&domains)),
     };
     let text = write_file(&args.output, |file| {
-        let mut filter = sink(args, format, file, &about)?;
+        // A model does not know how deep preemption is disabled.
+        let mut filter = sink(args, format, file, &about, false)?;
         let mut recorder = Recorder::new(again.nr_cpus(), &mut filter);
         let result = again.run(&mut recorder)?;
         recorder.finish().map_err(output)?;
@@ -98,7 +99,7 @@ fn guest(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
     let text = File::open(&args.source).map_err(|e| format!("{source}: {e}"))?;
     let about = about_guest(&args.source)?;
     let text = write_file(&args.output, |file| {
-        let mut filter = sink(args, format, file, &about)?;
+        let mut filter = sink(args, format, file, &about, true)?;
         let read = trace::read(BufReader::with_capacity(1 << 16, text), &mut filter);
         let (events, others) = read.map_err(|e| match e {
             TraceError::Output(_) => output(e),
@@ -202,12 +203,13 @@ fn sink<'a>(
     format: TraceFormat,
     file: &'a File,
     about: &About,
+    irq_info: bool,
 ) -> Result<Filter<Box<dyn Sink + 'a>>, Failure> {
     let sink: Box<dyn Sink + 'a> = match format {
         TraceFormat::Perfetto => Box::new(Perfetto::new(file, about).map_err(output)?),
         TraceFormat::Ftrace => {
             let of = format!("{}, kernel {}", about.machine, about.release);
-            Box::new(FtraceText::new(file, &[about.source.clone(), of]))
+            Box::new(FtraceText::new(file, &[about.source.clone(), of], irq_info))
         }
     };
     Ok(Filter::new(choice(args), format == TraceFormat::Perfetto, sink))

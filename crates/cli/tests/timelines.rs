@@ -111,7 +111,7 @@ fn windows_cpus_and_tasks_leave_less() {
     assert_ne!(all, seed);
     let window = trace("window.txt", &["--from-ms", "5", "--to-ms", "10.5"]);
     let times: Vec<f64> = (window.lines().filter(|l| !l.starts_with('#')))
-        .map(|l| l[32..45].trim().parse().expect("a time"))
+        .map(|l| l[31..44].trim().parse().expect("a time"))
         .collect();
     assert!(!times.is_empty() && times.iter().all(|&s| (0.005..=0.0105).contains(&s)), "{window}");
     let task = trace("task.txt", &["--task", "ebizzy"]);

@@ -70,7 +70,7 @@ fn formats(c: &mut Criterion) {
     group.bench_function("ftrace", |b| {
         b.iter(|| {
             let out = file();
-            write(&events, FtraceText::new(&out, &[]));
+            write(&events, FtraceText::new(&out, &[], false));
             bytes[0] = size(&out);
         });
     });
@@ -93,7 +93,7 @@ fn runs(c: &mut Criterion) {
     group.bench_function("without", |b| b.iter(|| scenario.run(1).expect("a run")));
     group.bench_function("ftrace", |b| {
         b.iter(|| {
-            let text = FtraceText::new(std::io::sink(), &[]);
+            let text = FtraceText::new(std::io::sink(), &[], false);
             let mut recorder = Recorder::new(nr_cpus, text);
             scenario.run_traced(1, &mut recorder).expect("a run");
             recorder.finish().expect("nothing to fail").0

@@ -12,12 +12,13 @@ pub struct FtraceText<W> {
     out: W,
     text: Vec<u8>,
     digits: itoa::Buffer,
+    irq_info: bool,
 }
 
 impl<W: Write> FtraceText<W> {
-    /// A text on `out`. `notes` become lines of comment, one each; the kernel's count of records, which stands there, is not
-    /// known beforehand.
-    pub fn new(out: W, notes: &[String]) -> FtraceText<W> {
+    /// A text on `out`. `notes` become lines of comment, one each; the kernel's count of records, which stands there, is
+    /// not known beforehand. `irq_info` is ftrace's option of this name: whether a line tells its context.
+    pub fn new(out: W, notes: &[String], irq_info: bool) -> FtraceText<W> {
         let mut text = Vec::with_capacity(FULL + 512);
         text.extend_from_slice(b"# tracer: nop\n#\n");
         for note in notes {
@@ -25,8 +26,8 @@ impl<W: Write> FtraceText<W> {
             text.extend(note.bytes().map(|b| if b == b'\n' { b' ' } else { b }));
             text.push(b'\n');
         }
-        text.extend_from_slice(HEADER.as_bytes());
-        FtraceText { out, text, digits: itoa::Buffer::new() }
+        text.extend_from_slice(if irq_info { IRQ_INFO_HEADER } else { HEADER }.as_bytes());
+        FtraceText { out, text, digits: itoa::Buffer::new(), irq_info }
     }
 
     fn number(&mut self, number: impl itoa::Integer) {
@@ -61,7 +62,9 @@ impl<W: Write> FtraceText<W> {
         self.put(" [");
         self.padded(u64::from(event.cpu), 3, b'0');
         self.put("] ");
-        self.text.extend_from_slice(&flags(event.context));
+        if self.irq_info {
+            self.text.extend_from_slice(&flags(event.context));
+        }
         // `ns2usecs` rounds.
         let us = event.at_ns.saturating_add(500) / 1000;
         self.text.push(b' ');
@@ -200,8 +203,15 @@ fn flags(context: Context) -> [u8; 5] {
     [irqs, resched, interrupt, hex(context.preempt_count), hex(context.preempt_count >> 4)]
 }
 
-/// What explains the columns, as the kernel prints it with `irq-info`.
+/// What explains the columns (`print_func_help_header`).
 const HEADER: &str = "\
+#
+#           TASK-PID     CPU#     TIMESTAMP  FUNCTION
+#              | |         |         |         |
+";
+
+/// The same with `irq-info` (`print_func_help_header_irq`).
+const IRQ_INFO_HEADER: &str = "\
 #
 #                                _-----=> irqs-off/BH-disabled
 #                               / _----=> need-resched

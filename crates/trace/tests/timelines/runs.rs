@@ -91,7 +91,7 @@ pub fn perfetto(events: &[Event]) -> Vec<u8> {
 
 pub fn ftrace(events: &[Event]) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut writer = FtraceText::new(&mut out, &["a test".to_string()]);
+    let mut writer = FtraceText::new(&mut out, &["a test".to_string()], true);
     events.iter().for_each(|e| writer.event(e).expect("memory"));
     writer.finish().expect("memory");
     drop(writer);

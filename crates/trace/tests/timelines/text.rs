@@ -2,7 +2,7 @@
 
 use crate::runs::{self, Kept};
 use proptest::prelude::*;
-use trace::{Comm, Context, Event, Kind, Task, TaskState, TraceError};
+use trace::{Comm, Context, Event, FtraceText, Kind, Sink, Task, TaskState, TraceError};
 
 /// Lines of a guest's kernel 6.12, which `vm capture --trace` kept; one of each kind and state.
 const RECORDED: &str = include_str!("recorded.txt");
@@ -64,6 +64,21 @@ fn lines_are_those_of_the_kernel() {
     let text = runs::ftrace(&events);
     assert!(text.starts_with(b"# tracer: nop\n#\n# a test\n#\n"));
     assert_eq!(body(&text), expected);
+
+    let mut plain = Vec::new();
+    let mut writer = FtraceText::new(&mut plain, &[], false);
+    events.iter().for_each(|e| writer.event(e).expect("memory"));
+    writer.finish().expect("memory");
+    drop(writer);
+    let header = "# tracer: nop
+#
+#
+#           TASK-PID     CPU#     TIMESTAMP  FUNCTION
+#              | |         |         |         |
+";
+    let expected = expected.replace(" d.h2.", " ").replace(" d..2.", " ");
+    assert_eq!(String::from_utf8_lossy(&plain), format!("{header}{expected}"));
+    assert_eq!(read(&plain).expect("our own text").len(), 9);
 }
 
 #[test]
