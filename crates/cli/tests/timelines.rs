@@ -92,8 +92,8 @@ fn a_stored_runs_timeline_is_that_of_its_experiment_and_adds_up_to_its_counters(
     let other = std::fs::read_to_string(&manifest).expect("a manifest");
     let other = other.replacen("\"seed\": 1,", "\"seed\": 2,", 1);
     std::fs::write(&manifest, other).expect("a file");
-    let args = [&["trace", &at("out"), "-o", &at("c.trace")], &which[..]].concat();
-    let error = refused(dir.path(), &args);
+    let (out, to) = (at("out"), at("c.trace"));
+    let error = refused(dir.path(), &[&["trace", &out, "-o", &to], &which[..]].concat());
     assert!(error.contains("where this build has"), "{error}");
 }
 

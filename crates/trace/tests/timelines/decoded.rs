@@ -25,6 +25,8 @@ pub struct Decoded {
     pub migrations: usize,
     /// By CPU: time and whether it goes idle.
     pub idle: BTreeMap<u32, Vec<(u64, bool)>>,
+    /// By CPU: time and kHz.
+    pub frequencies: BTreeMap<u32, Vec<(u64, u32)>>,
     pub track_names: BTreeMap<u64, String>,
     /// By track.
     pub counters: BTreeMap<u64, Vec<(u64, i64)>>,
@@ -110,7 +112,9 @@ fn bundle(out: &mut Decoded, bundle: &perfetto_protos::ftrace_event_bundle::Ftra
                 let sleeps = idle.state() != u32::MAX;
                 out.idle.entry(idle.cpu_id()).or_default().push((event.timestamp(), sleeps));
             }
-            Data::CpuFrequency(_) => {}
+            Data::CpuFrequency(f) => {
+                out.frequencies.entry(f.cpu_id()).or_default().push((event.timestamp(), f.state()));
+            }
             other => panic!("{other:?}"),
         }
     }

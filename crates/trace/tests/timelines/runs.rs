@@ -2,7 +2,8 @@
 
 use kernel::{Kernel, Version};
 use machine::Machine;
-use sim::{HotplugStep, RunResult, Scenario, Setting};
+use sim::cpufreq::Governor;
+use sim::{Frequency, HotplugStep, RunResult, Scenario, Setting};
 use trace::{About, Event, FtraceText, Perfetto, Recorder, Sink, TraceError};
 use workload::{Op, Spawn, Spread, Work, Workload, hackbench};
 
@@ -57,6 +58,22 @@ pub fn hotplug() -> Scenario {
     let hotplug =
         vec![step(10, 1, false), step(12, 5, false), step(20, 1, true), step(30, 5, true)];
     let setting = Setting { hotplug, ..Setting::default() };
+    let kernel = Kernel::new(Version::new(6, 12));
+    Scenario::in_setting(&machine, &kernel, w, &setting).expect("a scenario")
+}
+
+/// The same tasks under schedutil; one policy a CPU.
+pub fn governed() -> Scenario {
+    let machine = machine::catalog::load("epyc-7742-1s-nps1").expect("the catalog holds it");
+    let mut w = Workload::default();
+    let sleep = Op::Sleep { mean_ns: 3_000_000.0, spread: Spread::Exponential };
+    let work = Op::Compute(Work::fixed(4_000_000.0));
+    let cycle = w.program("cycle", vec![work, sleep, Op::Loop { to: 0, times: 0 }]);
+    let stop = w.program("stop", vec![Op::Stop]);
+    w.spawns.extend((0..20).map(|_| Spawn::new(cycle)));
+    w.spawns.push(Spawn { first_wake_ns: 200_000_000, ..Spawn::new(stop) });
+    let frequency = Some(Frequency::new(Governor::Schedutil));
+    let setting = Setting { frequency, ..Setting::default() };
     let kernel = Kernel::new(Version::new(6, 12));
     Scenario::in_setting(&machine, &kernel, w, &setting).expect("a scenario")
 }

@@ -136,3 +136,22 @@ fn runqueue_lengths_are_a_track_of_each_cpu_below_its_place_in_the_machine() {
         }
     }
 }
+
+#[test]
+fn frequencies_that_governors_ask_for_are_counted_and_clocks_follow() {
+    let scenario = runs::governed();
+    let (trace, result) = check(&scenario, 1);
+    let nr_cpus = scenario.topology().nr_cpus;
+    assert_eq!(trace.frequencies.len(), nr_cpus);
+    let asked: usize = trace.frequencies.values().map(Vec::len).sum();
+    assert!(result.counters.frequency_changes > 0);
+    assert_eq!((asked - nr_cpus) as u64, result.counters.frequency_changes, "one policy a CPU");
+    for (cpu, asked) in &trace.frequencies {
+        assert_eq!(asked[0].0, 0);
+        assert!(asked.windows(2).all(|w| w[0].1 != w[1].1), "only changes");
+        let clocks = &trace.counters[&(u64::from(*cpu) * 4 + 3)];
+        assert!(clocks.iter().all(|c| (1_000_000..5_000_000).contains(&c.1)), "{clocks:?}");
+    }
+    let clocks = |cpu: u64| trace.counters[&(cpu * 4 + 3)].len();
+    assert!((0..nr_cpus as u64).any(|cpu| clocks(cpu) > 1), "clocks change");
+}
