@@ -223,6 +223,13 @@ pub enum Kind {
     },
 }
 
+impl Kind {
+    /// Whether a kernel has a tracepoint for it.
+    pub fn is_tracepoint(&self) -> bool {
+        !matches!(self, Kind::Runnable { .. } | Kind::Clock { .. })
+    }
+}
+
 /// `state` of `cpu_idle` where a CPU leaves idle (`PWR_EVENT_EXIT`).
 pub(crate) const IDLE_EXIT: u32 = u32::MAX;
 

@@ -39,7 +39,7 @@ impl<S: Sink> Filter<S> {
         Filter { choice, comms, pids, blank_others, passed: 0, to }
     }
 
-    /// How many records passed.
+    /// How many records of tracepoints passed.
     pub fn passed(&self) -> u64 {
         self.passed
     }
@@ -106,7 +106,7 @@ impl<S: Sink> Filter<S> {
 impl<S: Sink> Sink for Filter<S> {
     fn event(&mut self, event: &Event) -> Result<(), TraceError> {
         let Some(event) = self.pass(event) else { return Ok(()) };
-        self.passed += 1;
+        self.passed += u64::from(event.kind.is_tracepoint());
         self.to.event(&event)
     }
 

@@ -138,7 +138,7 @@ impl<W: Write> FtraceText<W> {
 
 impl<W: Write> Sink for FtraceText<W> {
     fn event(&mut self, event: &Event) -> Result<(), TraceError> {
-        if matches!(event.kind, Kind::Runnable { .. } | Kind::Clock { .. }) {
+        if !event.kind.is_tracepoint() {
             return Ok(());
         }
         self.head(event);

@@ -1,6 +1,6 @@
 """Counts what TRAPpy and Perfetto's schema find in a run's two timelines, beside the run's own counters.
 
-published.py RESULTS.json RUN.trace RUN.pftrace
+published.py RESULTS.json RUN.txt RUN.pftrace
 """
 
 import json

@@ -91,8 +91,7 @@ fn a_kernels_lines_come_back_letter_for_letter() {
 fn a_runs_text_comes_back_as_its_records_in_microseconds() {
     let (_, events) = runs::recorded(&runs::hackbench(), 1);
     let back = read(&runs::ftrace(&events)).expect("our own text");
-    let kernels =
-        events.iter().filter(|e| !matches!(e.kind, Kind::Runnable { .. } | Kind::Clock { .. }));
+    let kernels = events.iter().filter(|e| e.kind.is_tracepoint());
     let mut count = 0;
     for (event, back) in kernels.zip(&back) {
         let current = if event.current.1 == 0 { (Comm::new("<idle>"), 0) } else { event.current };
