@@ -67,11 +67,11 @@ pub fn governed() -> Scenario {
     let machine = machine::catalog::load("epyc-7742-1s-nps1").expect("the catalog holds it");
     let mut w = Workload::default();
     let sleep = Op::Sleep { mean_ns: 3_000_000.0, spread: Spread::Exponential };
-    let work = Op::Compute(Work::fixed(4_000_000.0));
+    let work = Op::Compute(Work::fixed(40_000_000.0));
     let cycle = w.program("cycle", vec![work, sleep, Op::Loop { to: 0, times: 0 }]);
     let stop = w.program("stop", vec![Op::Stop]);
     w.spawns.extend((0..20).map(|_| Spawn::new(cycle)));
-    w.spawns.push(Spawn { first_wake_ns: 200_000_000, ..Spawn::new(stop) });
+    w.spawns.push(Spawn { first_wake_ns: 400_000_000, ..Spawn::new(stop) });
     let frequency = Some(Frequency::new(Governor::Schedutil));
     let setting = Setting { frequency, ..Setting::default() };
     let kernel = Kernel::new(Version::new(6, 12));
