@@ -159,7 +159,7 @@ impl<W: Write> Perfetto<W> {
     fn meet(&mut self, cpu: u32) -> Result<(), TraceError> {
         while self.bundles.len() <= cpu as usize {
             let new = self.bundles.len() as u32;
-            self.bundles.push(Bundle::new(new));
+            self.bundles.push(Bundle::new(new, SEQUENCE));
             let name = self.cpu_names.get(new as usize).cloned();
             self.tracks(new, &name.unwrap_or_else(|| format!("CPU {new}")))?;
         }
@@ -173,15 +173,7 @@ impl<W: Write> Perfetto<W> {
             return Ok(());
         }
         let buffer = &mut self.buffer;
-        bundle.take(|message| {
-            let packet = TracePacket {
-                trusted_packet_sequence_id: Some(SEQUENCE),
-                ftrace_events: Some(message),
-                ..TracePacket::default()
-            };
-            append(buffer, &packet);
-            packet.ftrace_events.unwrap_or_else(schema::FtraceEventBundle::default)
-        });
+        bundle.take(|packet| append(buffer, packet));
         if self.buffer.len() >= FULL {
             self.out.write_all(&self.buffer)?;
             self.buffer.clear();
