@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::schema::{CompactSched, FtraceEvent, FtraceEventBundle, FtraceKind, TracePacket};
-use crate::event::{Comm, Event, Task, TaskState};
+use crate::event::{Event, Task, TaskState};
 use prost::Message;
 use prost::bytes::Bytes;
 
@@ -53,12 +53,12 @@ impl Bundle {
     }
 
     /// Room for one more record in columns, with the place of its task's name.
-    fn columns(&mut self, comm: Comm, names: &mut Names) -> (&mut CompactSched, u32) {
+    fn columns(&mut self, task: &Task, names: &mut Names) -> (&mut CompactSched, u32) {
         self.records += 1;
         let message = self.packet.ftrace_events.get_or_insert_default();
         let compact = message.compact_sched.get_or_insert_default();
         let table = &mut compact.intern_table;
-        let place = Self::place(&mut self.places, self.nth, table, names, comm);
+        let place = Self::place(&mut self.places, self.nth, table, names, task);
         (compact, place)
     }
 
@@ -68,9 +68,9 @@ impl Bundle {
         nth: u32,
         table: &mut Vec<Bytes>,
         names: &mut Names,
-        comm: Comm,
+        task: &Task,
     ) -> u32 {
-        let number = names.number(comm);
+        let number = names.number(task);
         if places.len() <= number {
             places.resize(number + 1, (0, 0));
         }
@@ -85,7 +85,7 @@ impl Bundle {
     /// Takes a `sched_switch`.
     pub fn switch(&mut self, at_ns: u64, state: TaskState, next: &Task, names: &mut Names) {
         let since_ns = at_ns.wrapping_sub(std::mem::replace(&mut self.last_switch_ns, at_ns));
-        let (compact, place) = self.columns(next.comm, names);
+        let (compact, place) = self.columns(next, names);
         compact.switch_timestamp.push(since_ns);
         compact.switch_prev_state.push(state.0.into());
         compact.switch_next_pid.push(next.pid as i32);
@@ -96,7 +96,7 @@ impl Bundle {
     /// Takes a `sched_waking`.
     pub fn waking(&mut self, event: &Event, task: &Task, target: u32, names: &mut Names) {
         let before_ns = std::mem::replace(&mut self.last_waking_ns, event.at_ns);
-        let (compact, place) = self.columns(task.comm, names);
+        let (compact, place) = self.columns(task, names);
         compact.waking_timestamp.push(event.at_ns.wrapping_sub(before_ns));
         compact.waking_pid.push(task.pid as i32);
         compact.waking_target_cpu.push(target as i32);

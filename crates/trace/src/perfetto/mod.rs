@@ -9,7 +9,7 @@ mod names;
 mod schema;
 
 use crate::TraceError;
-use crate::event::{Comm, Event, IDLE_EXIT, Kind, Sink, Task};
+use crate::event::{Event, IDLE_EXIT, Kind, Sink, Task};
 use bundle::Bundle;
 use names::Names;
 use prost::Message;
@@ -205,9 +205,9 @@ impl<W: Write> Perfetto<W> {
         })
     }
 
-    /// The number of the name of a wake-up of `comm`; the next is that of its running. Writes both where they are new.
-    fn announced(&mut self, comm: Comm) -> Result<u64, TraceError> {
-        let number = self.names.number(comm);
+    /// The number of the name of a wake-up of `task`; the next is that of its running. Writes both where they are new.
+    fn announced(&mut self, task: &Task) -> Result<u64, TraceError> {
+        let number = self.names.number(task);
         let iid = 2 * number as u64 + 1;
         if self.announced.len() <= number {
             self.announced.resize(number + 1, false);
@@ -216,7 +216,7 @@ impl<W: Write> Perfetto<W> {
             return Ok(iid);
         }
         let name = |iid, before: &str, after: &str| {
-            let text = [before.as_bytes(), comm.as_bytes(), after.as_bytes()].concat();
+            let text = [before.as_bytes(), task.comm.as_bytes(), after.as_bytes()].concat();
             EventName { iid: Some(iid), name: Some(Bytes::from(text)) }
         };
         let event_names = vec![name(iid, "wakes ", ""), name(iid + 1, "", " runs")];
@@ -242,7 +242,7 @@ impl<W: Write> Perfetto<W> {
         self.last_arrow += 1;
         let id = self.last_arrow;
         *self.arrow(task.pid) = id;
-        let iid = self.announced(task.comm)?;
+        let iid = self.announced(task)?;
         self.track_event(event.at_ns, Track::Cpu.uuid(event.cpu), |e| {
             (e.r#type, e.name_iid) = (Some(INSTANT), Some(iid));
             e.flow_ids.push(id);
@@ -255,7 +255,7 @@ impl<W: Write> Perfetto<W> {
         if id == 0 {
             return Ok(());
         }
-        let iid = self.announced(next.comm)? + 1;
+        let iid = self.announced(next)? + 1;
         self.track_event(event.at_ns, Track::Cpu.uuid(event.cpu), |e| {
             (e.r#type, e.name_iid) = (Some(INSTANT), Some(iid));
             e.terminating_flow_ids.push(id);
@@ -263,7 +263,7 @@ impl<W: Write> Perfetto<W> {
     }
 
     fn wakeup(&mut self, task: &Task, target: u32) -> Wakeup {
-        let number = self.names.number(task.comm);
+        let number = self.names.number(task);
         Wakeup {
             comm: self.names.bytes(number),
             pid: Some(task.pid as i32),
