@@ -1,11 +1,14 @@
 //! The command line.
 
 mod guests;
+mod trace;
 
 pub use guests::{
     AccelName, CacheArgs, CaptureArgs, DoctorArgs, FetchArgs, GuestArgs, Part, VmCommand,
     VmDomainsArgs,
 };
+
+pub use trace::{Ns, TraceArgs, TraceFormat};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -25,6 +28,7 @@ Examples:
   schedscape compare out/big-core
   schedscape compare --mmtests work/log 6.12-vanilla 6.12-patched
   schedscape validate power9-big-core --json
+  schedscape trace out/big-core --workload sched-pipe --variant vanilla -o pipe.pftrace
   schedscape machine show power9-big-core --small-cores
   schedscape machine diff power9-big-core host
   schedscape domains power9-big-core --kernel 4.18 --mechanism small-core-smt=on --smt 4"
@@ -54,6 +58,8 @@ pub enum Command {
         #[command(subcommand)]
         command: VmCommand,
     },
+    /// Write the timeline of a simulated run, or of a guest's, for Perfetto or as ftrace's text
+    Trace(TraceArgs),
     /// List the mechanisms that can be switched
     Mechanisms,
     /// Show when it is worth logging a vcore's caches: working set by time slice by rate of the restore

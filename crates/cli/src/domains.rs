@@ -78,7 +78,7 @@ fn question(args: &DomainsArgs) -> Result<Question, Failure> {
 
 /// The kernel of `release` on `machine`, with the mechanism off that its configuration lacks: Debian builds arm64
 /// without SCHED_CLUSTER before 7.0.
-fn recorded_kernel(release: &str, machine: &Machine) -> Result<Kernel, Failure> {
+pub fn recorded_kernel(release: &str, machine: &Machine) -> Result<Kernel, Failure> {
     let kernel = Kernel::new(release.parse()?);
     let debian = release.contains("deb");
     let lacks_cluster =

@@ -12,6 +12,7 @@ mod output;
 mod prefetch_sweep;
 mod recorded;
 mod tables;
+mod timelines;
 
 use args::{Args, Command, MachineCommand};
 use clap::{CommandFactory, Parser};
@@ -42,6 +43,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Machine { command: MachineCommand::Show(args) } => machines::show(&args),
         Command::Machine { command: MachineCommand::List } => machines::list(),
         Command::Domains(args) => domains::domains(&args),
+        Command::Trace(args) => timelines::trace(&args),
         Command::Mechanisms => domains::mechanisms(),
         Command::PrefetchSweep(args) => prefetch_sweep::prefetch_sweep(&args),
         Command::Completions { shell } => {

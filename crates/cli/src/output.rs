@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use experiment::store;
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -23,9 +24,17 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&json(value)?)
 }
 
-/// Writes `text` into the file `path`: into a temporary one beside it, which then takes its name, so that no
-/// reader finds half of it.
+/// Writes `text` into the file `path`, whole or not at all.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+    write_file(path, |mut file| Ok(file.write_all(text.as_bytes())?))
+}
+
+/// Lets `write` write the file `path`: a temporary one beside it, which then takes its name, so that no reader finds
+/// half of it.
+pub fn write_file<T>(
+    path: &Path,
+    write: impl FnOnce(&File) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let fail = |reason: &dyn std::fmt::Display| -> Failure {
         format!("{}: found {reason}, expected a file that can be written", path.display()).into()
     };
@@ -33,17 +42,17 @@ pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
     if path.metadata().is_ok_and(|m| !m.is_file()) {
         return Err(fail(&"something that is no regular file"));
     }
-    let write = || -> std::io::Result<()> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(store::TEMPORARY_PREFIX);
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(store::folder_of(path))?;
-        file.write_all(text.as_bytes())?;
-        file.persist(path)?;
-        Ok(())
-    };
-    write().map_err(|e| fail(&e))
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(store::TEMPORARY_PREFIX);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file = builder.tempfile_in(store::folder_of(path)).map_err(|e| fail(&e))?;
+    let written = write(file.as_file()).map_err(|e| match e.downcast::<std::io::Error>() {
+        Ok(e) => fail(&e),
+        Err(e) => e,
+    })?;
+    file.persist(path).map_err(|e| fail(&e))?;
+    Ok(written)
 }
 
 /// A section's title.

@@ -1,5 +1,6 @@
 //! The experiment file, engines, replicas in parallel, the result store, and the figures that studies published.
 
+pub mod again;
 pub mod digest;
 pub mod engine;
 pub mod engines;
@@ -17,6 +18,7 @@ pub mod study;
 pub mod tables;
 pub mod validate;
 
+pub use again::Again;
 pub use engine::{Engine, Sample, SimEngine};
 pub use error::ExperimentError;
 pub use file::ExperimentFile;

@@ -111,10 +111,19 @@ impl<'a> Clocks<'a> {
         if wanted >= self.model.nominal_khz { ceiling } else { wanted }
     }
 
+    /// The P-state that `cpu` asks for, in kHz.
+    pub(super) fn asked_khz(&self, cpu: Cpu) -> u32 {
+        self.requests_khz[cpu as usize]
+    }
+
+    /// The clock of `cpu`, in kHz.
+    pub(super) fn khz(&self, cpu: Cpu) -> u32 {
+        self.cores[self.model.core_of[cpu as usize] as usize].khz
+    }
+
     /// The clock of `cpu` in P0's terms.
     pub(super) fn clock(&self, cpu: Cpu) -> f64 {
-        let core = self.model.core_of[cpu as usize] as usize;
-        f64::from(self.cores[core].khz) / f64::from(self.model.nominal_khz)
+        f64::from(self.khz(cpu)) / f64::from(self.model.nominal_khz)
     }
 
     /// Counts a package's energy up to now.
@@ -315,6 +324,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         clocks.cores[core].khz = khz;
         clocks.set_watts(core, now);
         for &cpu in cpus {
+            self.trace.clock(now, cpu, khz);
             self.settle(cpu);
             let clock = f64::from(khz) / f64::from(model.nominal_khz);
             let busy = self.w.busy[self.w.topo.pipeline_of[cpu as usize] as usize] as usize;

@@ -174,6 +174,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             self.trace.switch(self.w.now_ns, cpu, previous, next);
             self.w.note_switch(previous, next);
         }
+        self.tell_runnable(cpu);
         match next {
             Some(task) if next != previous => {
                 let t = &mut self.w.tasks[task.index()];
@@ -204,6 +205,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             idle::choose(self.idle_states, expected_ns.min(c.tick_ns.saturating_sub(now)))
         };
         c.phase = Phase::Idle { since_ns: now, state };
+        self.trace.idle(now, cpu, Some(state));
         c.idle_calls += 1;
         c.debt = 0.0;
         c.done_ns = NEVER;
@@ -267,7 +269,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         self.class.dequeue(&mut self.w, task, crate::class::Dequeue::Move);
         self.class.put_prev(&mut self.w, cpu, task);
         self.w.cpus[cpu as usize].curr = None;
-        self.trace.switch(self.w.now_ns, cpu, Some(task), None);
+        self.trace.stopped(self.w.now_ns, cpu, task);
+        self.tell_runnable(cpu);
     }
 
     /// Ends the busy waits on `flag` of running tasks.

@@ -153,6 +153,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             policy.limits.cur_khz = khz;
             self.w.counters.frequency_changes += 1;
             for &cpu in cpus {
+                self.trace.frequency(now, cpu, khz as u32);
                 self.ask_clock(cpu, khz as u32);
             }
         }

@@ -108,7 +108,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     fn migrate_tasks(&mut self, cpu: Cpu) {
         if let Some(task) = self.w.cpus[cpu as usize].curr.take() {
             self.class.put_prev(&mut self.w, cpu, task);
-            self.trace.switch(self.w.now_ns, cpu, Some(task), None);
+            self.trace.stopped(self.w.now_ns, cpu, task);
             self.w.tasks[task.index()].queued_ns = self.w.now_ns;
         }
         while let Some(task) = self.class.pick_next(&mut self.w, cpu) {
@@ -119,6 +119,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             self.place(task, target);
             self.class.enqueue(&mut self.w, task, Enqueue::Moved);
             self.w.uclamp_inc(task);
+            self.tell_runnable(target);
             self.announce(task, cpu);
             self.w.counters.hotplug_moved += 1;
         }
@@ -137,6 +138,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         }
         self.w.cpus[cpu as usize] =
             CpuState { phase: Phase::Offline, settled_ns: now_ns, ..CpuState::new() };
+        self.trace.offline(now_ns, cpu);
         self.arm(cpu);
     }
 
@@ -149,6 +151,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             settled_ns: since_ns,
             ..CpuState::new()
         };
+        self.trace.idle(since_ns, cpu, Some(state));
         self.class.rebuild_domains(&mut self.w, cpu, true);
         self.leave_idle(cpu, cpu);
     }

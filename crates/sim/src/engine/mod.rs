@@ -198,11 +198,14 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         self.w.cpus.iter_mut().for_each(|c| c.phase = Phase::Offline);
         for &cpu in &self.w.topo.online {
             self.w.cpus[cpu as usize].phase = Phase::Idle { since_ns: 0, state: deepest };
+            self.trace.idle(0, cpu, Some(deepest));
             self.class.idle(&mut self.w, cpu, true);
         }
         if let Some(clocks) = &self.clocks {
             for cpu in 0..self.w.cpus.len() {
                 self.w.cpus[cpu].clock = clocks.clock(cpu as Cpu);
+                self.trace.frequency(0, cpu as Cpu, clocks.asked_khz(cpu as Cpu));
+                self.trace.clock(0, cpu as Cpu, clocks.khz(cpu as Cpu));
             }
             self.class.watch_util();
         }
@@ -263,6 +266,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             c.wake_ns = NEVER;
             c.phase = Phase::Running;
             c.need_resched = true;
+            self.trace.idle(now, cpu, None);
             self.take_interrupt(cpu);
             let c = &mut self.w.cpus[cpu as usize];
             if let Some(kick) = c.kicked.take() {
@@ -308,6 +312,10 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             match note {
                 Note::Moved { task, from, to } => {
                     self.trace.migrate(self.w.now_ns, task, from, to);
+                    for cpu in [from, to] {
+                        let tasks = self.w.cpus[cpu as usize].nr_running;
+                        self.trace.runnable(self.w.now_ns, cpu, tasks);
+                    }
                 }
                 Note::Allowed(task) => {
                     let allowed = self.w.tasks[task.index()].allowed;
@@ -315,6 +323,11 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 }
             }
         }
+    }
+
+    /// The number of runnable tasks of `cpu` may have changed.
+    pub(super) fn tell_runnable(&mut self, cpu: Cpu) {
+        self.trace.runnable(self.w.now_ns, cpu, self.w.cpus[cpu as usize].nr_running);
     }
 
     fn answer_requests(&mut self) {
@@ -343,7 +356,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         }
         if let Some(task) = self.w.cpus[from as usize].curr.take() {
             self.class.put_prev(&mut self.w, from, task);
-            self.trace.switch(self.w.now_ns, from, Some(task), None);
+            self.trace.stopped(self.w.now_ns, from, task);
         }
         self.w.charge(from, self.w.hw.switch_cycles);
         if self.class.push(&mut self.w, from, to) {

@@ -242,6 +242,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     fn set_nice(&mut self, task: TaskId, nice: i8) -> Step {
         let before = std::mem::replace(&mut self.w.tasks[task.index()].nice, nice);
         self.class.reweight(&mut self.w, task, nice);
+        self.trace.nice(self.w.now_ns, task, nice);
         self.next_op(task);
         if nice > before { Step::Resched } else { Step::Again }
     }
@@ -273,6 +274,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         t.in_kernel = false;
         self.active -= u32::from(!t.daemon && state != State::Sleeping);
         self.w.uclamp_dec(task);
+        self.trace.blocked(self.w.now_ns, task, self.w.tasks[task.index()].in_iowait);
         self.class.dequeue(&mut self.w, task, Dequeue::Sleep);
         Step::Resched
     }
@@ -288,6 +290,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         self.w.tasks[task.index()].queued_ns = self.w.now_ns;
         self.class.enqueue(&mut self.w, task, Enqueue::Moved);
         self.w.uclamp_inc(task);
+        self.tell_runnable(target);
         self.announce(task, cpu);
         Step::Resched
     }

@@ -21,6 +21,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         self.events.add_slot();
         let name = &self.scenario.workload.programs[program.0 as usize].name;
         self.trace.created(self.w.now_ns, task, name, allowed);
+        if new.nice != 0 {
+            self.trace.nice(self.w.now_ns, task, new.nice);
+        }
         self.class.fork(&mut self.w, task, parent);
         task
     }
@@ -64,6 +67,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         new.queued_ns = self.w.now_ns;
         self.class.enqueue(&mut self.w, child, Enqueue::New);
         self.w.uclamp_inc(child);
+        self.trace.wakeup_new(self.w.now_ns, child, cpu, target);
+        self.tell_runnable(target);
         self.announce(child, cpu);
     }
 
@@ -100,6 +105,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             self.w.charge(cpu, self.w.hw.wakeup_cycles);
         }
         let from = self.w.tasks[task.index()].cpu;
+        self.trace.waking(self.w.now_ns, task, cpu, waker, from);
         let mut onto_idle = false;
         let target = if self.class.requeue(&mut self.w, task) {
             from
@@ -126,6 +132,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         self.w.counters.wakeups += 1;
         self.w.counters.wakeups_to_idle += u64::from(onto_idle);
         self.trace.wakeup(self.w.now_ns, task, cpu, target);
+        self.tell_runnable(target);
         let distance = self.w.topo.distance(cpu, target);
         self.w.counters.wakeups_by_distance[distance as usize] += 1;
         if waker.is_some() {

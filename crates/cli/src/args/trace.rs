@@ -1,0 +1,94 @@
+//! The command line of `schedscape trace`.
+
+use clap::{Args as ClapArgs, ValueEnum};
+use machine::CpuSet;
+use std::path::PathBuf;
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape trace experiments/power9-big-core.toml --workload sched-pipe --variant big-core -o pipe.pftrace
+  schedscape trace out/big-core --workload ebizzy --variant vanilla --run 7 -o ebizzy.trace
+  schedscape trace experiments/power9-big-core.toml --workload ebizzy --variant vanilla \\
+      --from-ms 100 --to-ms 150 --cpus 0-7 --task ebizzy -o window.pftrace
+  schedscape vm capture power9-big-core -o capture --trace
+  schedscape trace capture/trace.txt -o guest.pftrace
+
+The run is simulated again with its own seed, so a stored run needs no timeline. Perfetto's form opens in
+https://ui.perfetto.dev; ftrace's text is what /sys/kernel/tracing/trace prints.")]
+pub struct TraceArgs {
+    /// An experiment (.toml), a directory that `run --out` wrote, or a kernel's ftrace text
+    pub source: PathBuf,
+    /// The workload; the experiment's only one where absent
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+    /// The variant; the workload's only one where absent
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// The run, from 0
+    #[arg(long, value_name = "N")]
+    pub run: Option<u32>,
+    /// Seed instead of the experiment's, as for `run`
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// The timeline's file, whole or not at all
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Form; by the file's extension where absent: .pftrace and .perfetto-trace, or .txt and .trace
+    #[arg(long, value_enum)]
+    pub format: Option<TraceFormat>,
+    /// From this time on, in ms of the timeline's clock
+    #[arg(long, value_name = "MS", value_parser = ns)]
+    pub from_ms: Option<Ns>,
+    /// Before this time
+    #[arg(long, value_name = "MS", value_parser = ns)]
+    pub to_ms: Option<Ns>,
+    /// Just what happens on these CPUs or to them
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<CpuSet>,
+    /// Just what happens to tasks of this name, or to the task of this number
+    #[arg(long = "task", value_name = "NAME|PID")]
+    pub tasks: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TraceFormat {
+    /// Perfetto's protobuf
+    Perfetto,
+    /// ftrace's text
+    Ftrace,
+}
+
+/// A point in time, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ns(pub u64);
+
+/// Milliseconds with up to six decimals.
+fn ns(text: &str) -> Result<Ns, String> {
+    let expected = || format!("found {text:?}, expected milliseconds, as 150 or 0.25");
+    let (ms, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
+    if !digits(ms) || !digits(fraction) || fraction.len() > 6 {
+        return Err(expected());
+    }
+    let fraction: u64 = format!("{fraction:0<6}").parse().map_err(|_| expected())?;
+    let ms: u64 = ms.parse().map_err(|_| expected())?;
+    ms.checked_mul(1_000_000).and_then(|ns| ns.checked_add(fraction)).map(Ns).ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_exact() {
+        for (text, expected) in
+            [("0", 0), ("150", 150_000_000), ("0.25", 250_000), ("1.000001", 1_000_001)]
+        {
+            assert_eq!(ns(text), Ok(Ns(expected)), "{text}");
+        }
+        for bad in ["", "-1", "1.", ".5", "1e3", "0.0000001", "99999999999999999999"] {
+            assert!(ns(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! `schedscape trace`.
+
+use crate::Failure;
+use crate::args::{Ns, TraceArgs, TraceFormat};
+use crate::domains::recorded_kernel;
+use crate::output::{print, write_file};
+use experiment::{Again, Engine, ExperimentFile, Plan, Results, SimEngine, store};
+use machine::Snapshot;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use trace::{About, Choice, Filter, FtraceText, Perfetto, Recorder, Sink, TraceError, cpu_names};
+
+/// The directory beside a capture's `trace.txt` that describes the machine as it booted.
+const CAPTURED: &str = "boot";
+
+pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
+    let format = format(args)?;
+    if let (Some(Ns(from)), Some(Ns(to))) = (args.from_ms, args.to_ms)
+        && from >= to
+    {
+        return Err(
+            "--to-ms: found a time that is not after --from-ms, expected a later one".into()
+        );
+    }
+    let source = &args.source;
+    if source.is_dir() {
+        return stored(args, format);
+    }
+    if source.extension().is_some_and(|e| e == "toml") {
+        let mut file = ExperimentFile::load(source)?;
+        file.seed = args.seed.unwrap_or(file.seed);
+        let plan = Plan::new(file, &source.display().to_string())?;
+        return simulated(&again(&plan, args)?, args, format, None);
+    }
+    guest(args, format)
+}
+
+/// A run out of a directory of `run --out`, if this build still gives the same.
+fn stored(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
+    let dir = args.source.display();
+    if args.seed.is_some() {
+        let expected = "expected none: stored runs have theirs";
+        return Err(format!("--seed: found one for {dir}, {expected}").into());
+    }
+    let results = store::read(&args.source)?;
+    if results.engine != SimEngine.name() {
+        let expected = "expected sim: only simulated runs can be run again";
+        return Err(format!("{dir}: engine: found {}, {expected}", results.engine).into());
+    }
+    let plan = Plan::new(results.experiment.clone(), &dir.to_string())?;
+    let again = again(&plan, args)?;
+    simulated(&again, args, format, Some(&results))
+}
+
+/// Runs it again and writes what happens.
+fn simulated(
+    again: &Again,
+    args: &TraceArgs,
+    format: TraceFormat,
+    stored: Option<&Results>,
+) -> Result<(), Failure> {
+    let domains = kernel::build(&again.machine, again.kernel)?;
+    let about = About {
+        release: again.kernel.version.to_string(),
+        source: format!("schedscape, simulated: {}", again.name()),
+        machine: again.machine.name.clone(),
+        cpu_names: cpu_names(&again.machine, Some(&domains)),
+    };
+    let text = write_file(&args.output, |file| {
+        // A model does not know how deep preemption is disabled.
+        let mut filter = sink(args, format, file, &about, false)?;
+        let mut recorder = Recorder::new(again.nr_cpus(), &mut filter);
+        let result = again.run(&mut recorder)?;
+        recorder.finish().map_err(output)?;
+        if let Some(results) = stored {
+            again.check(&result, results)?;
+        }
+        let length_s = result.end_ns as f64 / 1e9;
+        let of = format!("{}, seed {}, {length_s:.6} s", again.name(), again.seed);
+        written(args, filter.passed(), &of)
+    })?;
+    print(&text)
+}
+
+/// Records of a guest, or of any kernel.
+fn guest(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
+    let source = args.source.display();
+    let for_runs = [
+        ("--workload", args.workload.is_some()),
+        ("--variant", args.variant.is_some()),
+        ("--run", args.run.is_some()),
+        ("--seed", args.seed.is_some()),
+    ];
+    if let Some((option, _)) = for_runs.iter().find(|o| o.1) {
+        let expected = "expected an experiment (.toml) or a directory of `run --out`";
+        return Err(format!("{source}: found a file for {option}, {expected}").into());
+    }
+    let text = File::open(&args.source).map_err(|e| format!("{source}: {e}"))?;
+    let about = about_guest(&args.source)?;
+    let text = write_file(&args.output, |file| {
+        let mut filter = sink(args, format, file, &about, true)?;
+        let read = trace::read(BufReader::with_capacity(1 << 16, text), &mut filter);
+        let (events, others) = read.map_err(|e| match e {
+            TraceError::Output(_) => output(e),
+            e => format!("{source}: {e}").into(),
+        })?;
+        filter.finish().map_err(output)?;
+        let others = match others {
+            0 => String::new(),
+            others => format!(", {others} lines of other events left out"),
+        };
+        written(args, filter.passed(), &format!("{events} of {source}{others}"))
+    })?;
+    print(&text)
+}
+
+/// What a capture says of its machine beside `trace.txt`; little where there is nothing beside it.
+fn about_guest(text: &Path) -> Result<About, Failure> {
+    let source = format!("schedscape, from {}", text.display());
+    let boot = store::folder_of(text).join(CAPTURED);
+    if !boot.is_dir() {
+        let (release, machine) = ("unknown".to_string(), "unknown".to_string());
+        return Ok(About { release, source, machine, cpu_names: vec![] });
+    }
+    let Snapshot { machine, release } = machine::resolve_snapshot(&boot.display().to_string())?;
+    let kernel = release.as_deref().map(|r| recorded_kernel(r, &machine)).transpose()?;
+    let domains = kernel.map(|kernel| kernel::build(&machine, &kernel)).transpose()?;
+    let cpu_names = cpu_names(&machine, domains.as_ref());
+    let release = release.unwrap_or_else(|| "unknown".to_string());
+    Ok(About { release, source, machine: machine.name, cpu_names })
+}
+
+/// What is said of a written timeline, which must hold something.
+fn written(args: &TraceArgs, records: u64, of: &str) -> Result<String, Failure> {
+    if records == 0 {
+        let found = "found no record in that window on these CPUs of these tasks";
+        return Err(format!("{}: {found}, expected some", args.source.display()).into());
+    }
+    Ok(format!("{}: {records} records, {of}\n", args.output.display()))
+}
+
+/// The run that was asked for.
+fn again<'a>(plan: &'a Plan, args: &TraceArgs) -> Result<Again<'a>, Failure> {
+    let file = &plan.file;
+    let names: Vec<&str> = file.workloads.iter().map(|w| w.name.as_str()).collect();
+    let workload = chosen("--workload", args.workload.as_deref(), &names)?;
+    let at = names.iter().position(|name| *name == workload);
+    let variants = at.map_or(vec![], |at| file.variants_of(at));
+    let names: Vec<&str> = variants.iter().map(|&v| file.variants[v].name.as_str()).collect();
+    let variant = match names.is_empty() {
+        true => args.variant.as_deref().unwrap_or(""),
+        false => chosen("--variant", args.variant.as_deref(), &names)?,
+    };
+    Ok(plan.again(workload, variant, args.run.unwrap_or(0))?)
+}
+
+/// What an option names, or the only thing that it can name.
+fn chosen<'a>(option: &str, named: Option<&'a str>, names: &[&'a str]) -> Result<&'a str, Failure> {
+    match (named, names) {
+        (Some(name), _) => Ok(name),
+        (None, [only]) => Ok(only),
+        (None, several) => {
+            let expected = several.join(", ");
+            Err(format!("{option}: found none, expected one of {expected}").into())
+        }
+    }
+}
+
+fn format(args: &TraceArgs) -> Result<TraceFormat, Failure> {
+    let extension = args.output.extension().map(|e| e.to_string_lossy());
+    match (args.format, extension.as_deref()) {
+        (Some(format), _) => Ok(format),
+        (None, Some("pftrace" | "perfetto-trace")) => Ok(TraceFormat::Perfetto),
+        (None, Some("txt" | "trace")) => Ok(TraceFormat::Ftrace),
+        (None, _) => {
+            let found = args.output.display();
+            Err(format!("--output: found {found}, expected .pftrace, .perfetto-trace, .txt or .trace, or --format").into())
+        }
+    }
+}
+
+fn choice(args: &TraceArgs) -> Choice {
+    Choice {
+        from_ns: args.from_ms.map(|at| at.0),
+        to_ns: args.to_ms.map(|at| at.0),
+        cpus: args.cpus,
+        tasks: args.tasks.clone(),
+    }
+}
+
+/// An error of a sink; one of the system's as such, for [`write_file`] to name the file.
+fn output(error: TraceError) -> Failure {
+    match error {
+        TraceError::Output(reason) => reason.into(),
+        error => error.into(),
+    }
+}
+
+/// The chosen form on `file`, behind the filter.
+fn sink<'a>(
+    args: &TraceArgs,
+    format: TraceFormat,
+    file: &'a File,
+    about: &About,
+    irq_info: bool,
+) -> Result<Filter<Box<dyn Sink + 'a>>, Failure> {
+    let sink: Box<dyn Sink + 'a> = match format {
+        TraceFormat::Perfetto => Box::new(Perfetto::new(file, about).map_err(output)?),
+        TraceFormat::Ftrace => {
+            let of = format!("{}, kernel {}", about.machine, about.release);
+            Box::new(FtraceText::new(file, &[about.source.clone(), of], irq_info))
+        }
+    };
+    Ok(Filter::new(choice(args), format == TraceFormat::Perfetto, sink))
+}

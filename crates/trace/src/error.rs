@@ -1,0 +1,29 @@
+//! Why a timeline cannot be read or written.
+
+/// One error, saying the place, what was found and what was expected.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The output cannot be written.
+    #[error("{0}")]
+    Output(#[from] std::io::Error),
+    /// The input cannot be read.
+    #[error("{0}")]
+    Input(std::io::Error),
+    /// A line that is none of ftrace's.
+    #[error("line {line}: {field}: found {found:?}, expected {expected}")]
+    Line {
+        /// Its number, from 1.
+        line: u64,
+        /// What of it is wrong.
+        field: &'static str,
+        /// What is there, its beginning where it is long.
+        found: String,
+        /// What would do.
+        expected: &'static str,
+    },
+    /// A text without any event of those that timelines show.
+    #[error(
+        "trace: found none of sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task, cpu_frequency and cpu_idle, expected ftrace's text with some"
+    )]
+    NoEvents,
+}

@@ -1,0 +1,282 @@
+//! One record of a timeline.
+
+use crate::TraceError;
+
+/// A task's name as the kernel keeps it (`task_struct::comm`): at most 15 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Comm {
+    bytes: [u8; 15],
+    len: u8,
+}
+
+impl Comm {
+    /// The longest beginning of `name` that fits (`TASK_COMM_LEN`).
+    pub fn new(name: &str) -> Comm {
+        let mut comm = Comm::default();
+        for c in name.chars() {
+            let mut utf8 = [0; 4];
+            let utf8 = c.encode_utf8(&mut utf8).as_bytes();
+            let from = usize::from(comm.len);
+            let Some(place) = comm.bytes.get_mut(from..from + utf8.len()) else { break };
+            place.copy_from_slice(utf8);
+            comm.len += utf8.len() as u8;
+        }
+        comm
+    }
+
+    /// Name of the idle task of a CPU in `sched_switch`.
+    pub fn swapper(cpu: u32) -> Comm {
+        Comm::numbered("swapper/", cpu)
+    }
+
+    /// Name of a CPU's stopper.
+    pub fn stopper(cpu: u32) -> Comm {
+        Comm::numbered("migration/", cpu)
+    }
+
+    fn numbered(name: &str, number: u32) -> Comm {
+        let mut comm = Comm::new(name);
+        let mut digits = itoa::Buffer::new();
+        for &digit in digits.format(number).as_bytes() {
+            if let Some(place) = comm.bytes.get_mut(usize::from(comm.len)) {
+                *place = digit;
+                comm.len += 1;
+            }
+        }
+        comm
+    }
+
+    /// Its bytes, UTF-8.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or(&self.bytes)
+    }
+}
+
+impl std::fmt::Debug for Comm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", String::from_utf8_lossy(self.as_bytes()))
+    }
+}
+
+/// The largest process number (`PID_MAX_LIMIT` - 1 on 64 bit).
+pub const MAX_PID: u32 = 4 * 1024 * 1024 - 1;
+
+/// A task in a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Task {
+    /// Its name.
+    pub comm: Comm,
+    /// Thread number, at most [`MAX_PID`]; 0 is the idle task of any CPU.
+    pub pid: u32,
+    /// Priority: 0 to 99 real time, 120 plus the nice value else.
+    pub prio: i32,
+}
+
+impl Task {
+    /// The idle task of `cpu`.
+    pub fn idle(cpu: u32) -> Task {
+        Task { comm: Comm::swapper(cpu), pid: 0, prio: 120 }
+    }
+}
+
+/// State of a task that leaves its CPU: the bits of `prev_state` from 4.14 on (`TASK_REPORT`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TaskState(pub u16);
+
+impl TaskState {
+    /// Still runnable.
+    pub const RUNNING: TaskState = TaskState(0);
+    /// `TASK_INTERRUPTIBLE`.
+    pub const INTERRUPTIBLE: TaskState = TaskState(0x01);
+    /// `TASK_UNINTERRUPTIBLE`.
+    pub const UNINTERRUPTIBLE: TaskState = TaskState(0x02);
+    /// `EXIT_DEAD`.
+    pub const DEAD: TaskState = TaskState(0x10);
+    /// Letters of the bits in the kernel's order.
+    pub(crate) const LETTERS: [(u16, u8); 8] = [
+        (0x01, b'S'),
+        (0x02, b'D'),
+        (0x04, b'T'),
+        (0x08, b't'),
+        (0x10, b'X'),
+        (0x20, b'Z'),
+        (0x40, b'P'),
+        (0x80, b'I'),
+    ];
+    /// Preempted (`TASK_REPORT_MAX`).
+    pub(crate) const PREEMPTED: u16 = 0x100;
+}
+
+/// What the CPU was in when it made the record: the bits of `common_flags` and the depth of disabled preemption.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Context {
+    /// `TRACE_FLAG_*`.
+    pub flags: u8,
+    /// `preempt_count`: disabled preemption in the low four bits, disabled migration in the high ones.
+    pub preempt_count: u8,
+}
+
+impl Context {
+    /// `TRACE_FLAG_IRQS_OFF`.
+    pub const IRQS_OFF: u8 = 0x01;
+    /// `TRACE_FLAG_NEED_RESCHED`.
+    pub const NEED_RESCHED: u8 = 0x04;
+    /// `TRACE_FLAG_HARDIRQ`.
+    pub const HARDIRQ: u8 = 0x08;
+    /// `TRACE_FLAG_SOFTIRQ`.
+    pub const SOFTIRQ: u8 = 0x10;
+    /// `TRACE_FLAG_PREEMPT_RESCHED`.
+    pub const PREEMPT_RESCHED: u8 = 0x20;
+    /// `TRACE_FLAG_NMI`.
+    pub const NMI: u8 = 0x40;
+    /// `TRACE_FLAG_BH_OFF`.
+    pub const BH_OFF: u8 = 0x80;
+
+    /// Under a run queue's lock, in a task or in an interrupt.
+    pub const fn locked(interrupt: bool) -> Context {
+        let flags =
+            if interrupt { Context::IRQS_OFF | Context::HARDIRQ } else { Context::IRQS_OFF };
+        Context { flags, preempt_count: 2 }
+    }
+}
+
+/// One record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// When, in ns; never before the last one of the same CPU.
+    pub at_ns: u64,
+    /// The CPU that made it.
+    pub cpu: u32,
+    /// What ran there: name and number.
+    pub current: (Comm, u32),
+    /// In which context.
+    pub context: Context,
+    /// What happened.
+    pub kind: Kind,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `sched_switch`.
+    Switch {
+        /// Who ran.
+        prev: Task,
+        /// Its state.
+        prev_state: TaskState,
+        /// Who runs from now on.
+        next: Task,
+    },
+    /// `sched_waking`, by the waker; `target` is the task's CPU until then.
+    Waking {
+        /// The woken task.
+        task: Task,
+        /// A CPU.
+        target: u32,
+    },
+    /// `sched_wakeup`.
+    Wakeup {
+        /// The woken task.
+        task: Task,
+        /// The CPU on whose queue it is.
+        target: u32,
+    },
+    /// `sched_wakeup_new`.
+    WakeupNew {
+        /// The new task.
+        task: Task,
+        /// The CPU on whose queue it is.
+        target: u32,
+    },
+    /// `sched_migrate_task`.
+    Migrate {
+        /// The task.
+        task: Task,
+        /// Its CPU until now.
+        from: u32,
+        /// Its CPU from now on.
+        to: u32,
+    },
+    /// `cpu_frequency`.
+    Frequency {
+        /// The CPU.
+        cpu: u32,
+        /// The frequency asked for.
+        khz: u32,
+    },
+    /// `cpu_idle`.
+    Idle {
+        /// The CPU.
+        cpu: u32,
+        /// The idle state that it enters; `None` where it has left one.
+        state: Option<u32>,
+    },
+    /// So many tasks are runnable on the record's CPU; no tracepoint of the kernel's.
+    Runnable {
+        /// Tasks, the running one included.
+        tasks: u32,
+    },
+    /// The record's CPU runs at this clock; no tracepoint of the kernel's.
+    Clock {
+        /// In kHz.
+        khz: u32,
+    },
+}
+
+impl Kind {
+    /// Whether a kernel has a tracepoint for it.
+    pub fn is_tracepoint(&self) -> bool {
+        !matches!(self, Kind::Runnable { .. } | Kind::Clock { .. })
+    }
+}
+
+/// `state` of `cpu_idle` where a CPU leaves idle (`PWR_EVENT_EXIT`).
+pub(crate) const IDLE_EXIT: u32 = u32::MAX;
+
+/// Something that takes records one by one.
+pub trait Sink {
+    /// Takes one.
+    ///
+    /// # Errors
+    /// Output that cannot be written.
+    fn event(&mut self, event: &Event) -> Result<(), TraceError>;
+
+    /// Takes what it keeps back to its output; there is nothing to come.
+    ///
+    /// # Errors
+    /// Output that cannot be written.
+    fn finish(&mut self) -> Result<(), TraceError>;
+}
+
+impl<S: Sink + ?Sized> Sink for Box<S> {
+    fn event(&mut self, event: &Event) -> Result<(), TraceError> {
+        (**self).event(event)
+    }
+
+    fn finish(&mut self) -> Result<(), TraceError> {
+        (**self).finish()
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn event(&mut self, event: &Event) -> Result<(), TraceError> {
+        (**self).event(event)
+    }
+
+    fn finish(&mut self) -> Result<(), TraceError> {
+        (**self).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_end_at_15_bytes_between_characters() {
+        assert_eq!(Comm::new("kworker/u256:10-events").as_bytes(), b"kworker/u256:10");
+        assert_eq!(Comm::new("fourteen bytes\u{e9}").as_bytes(), b"fourteen bytes");
+        assert_eq!(Comm::swapper(1023).as_bytes(), b"swapper/1023");
+        assert_eq!(Comm::stopper(123_456).as_bytes(), b"migration/12345");
+    }
+}

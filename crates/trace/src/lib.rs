@@ -1,0 +1,23 @@
+//! Timelines: what happened on each CPU, as Perfetto's protobuf or as ftrace's text.
+//!
+//! An [`Event`] is one tracepoint's record. [`Recorder`] makes them of a simulated run while it lasts, [`read`] of a
+//! kernel's own text; [`Filter`] lets some pass; [`FtraceText`] and [`Perfetto`] write them. Every part takes one event
+//! at a time, so that the length of a run does not matter.
+
+mod error;
+mod event;
+mod filter;
+mod ftrace;
+mod perfetto;
+mod reader;
+mod recorder;
+mod topology;
+
+pub use error::TraceError;
+pub use event::{Comm, Context, Event, Kind, MAX_PID, Sink, Task, TaskState};
+pub use filter::{Choice, Filter};
+pub use ftrace::FtraceText;
+pub use perfetto::{About, Perfetto};
+pub use reader::read;
+pub use recorder::Recorder;
+pub use topology::cpu_names;
