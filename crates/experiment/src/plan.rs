@@ -87,45 +87,45 @@ impl Plan {
         &self,
         engine: &E,
     ) -> Result<Vec<Job<E::Job>>, ExperimentError> {
-        let mut jobs = Vec::new();
-        for (w, entry) in self.file.workloads.iter().enumerate() {
-            for v in self.file.variants_of(w) {
-                let machine = self.machine_of(v)?;
-                let refused = |reason: String| ExperimentError::Refused {
-                    file: self.path.clone(),
-                    field: format!(
-                        "workload `{}`, variant `{}`",
-                        entry.name, self.file.variants[v].name
-                    ),
-                    reason,
-                };
-                let Built { workload, ignored } =
-                    self.workload(entry, &machine).map_err(refused)?;
-                let variant = &self.file.variants[v];
-                if !variant.command_line().is_empty() {
-                    return Err(refused(
-                        "guest.append: found words for a command line, expected none: a model has no command line"
-                            .to_string(),
-                    ));
-                }
-                let setting = Setting {
-                    hotplug: variant.hotplug.iter().flat_map(|e| e.steps()).collect(),
-                    frequency: variant.frequency.as_ref().map(FrequencyEntry::frequency),
-                    prefetch: (variant.prefetch.as_ref())
-                        .map_or_else(Prefetch::default, PrefetchEntry::prefetch),
-                };
-                let mut metrics: Vec<MetricInfo> =
-                    workload.metrics.iter().map(MetricInfo::from).collect();
-                if setting.frequency.is_some() {
-                    metrics.extend(power::metrics(metrics.first()));
-                }
-                let engine_job = engine
-                    .prepare(&machine, &self.kernels[v], workload, &setting)
-                    .map_err(refused)?;
-                jobs.push(Job { workload: w, variant: v, metrics, ignored, engine_job });
-            }
+        let cells = (0..self.file.workloads.len())
+            .flat_map(|w| self.file.variants_of(w).into_iter().map(move |v| (w, v)));
+        cells.map(|(w, v)| self.job(engine, w, v)).collect()
+    }
+
+    /// Workload `w` under variant `v`, by their places in the file.
+    pub(crate) fn job<E: Engine>(
+        &self,
+        engine: &E,
+        w: usize,
+        v: usize,
+    ) -> Result<Job<E::Job>, ExperimentError> {
+        let (entry, variant) = (&self.file.workloads[w], &self.file.variants[v]);
+        let machine = self.machine_of(v)?;
+        let refused = |reason: String| ExperimentError::Refused {
+            file: self.path.clone(),
+            field: format!("workload `{}`, variant `{}`", entry.name, variant.name),
+            reason,
+        };
+        let Built { workload, ignored } = self.workload(entry, &machine).map_err(refused)?;
+        if !variant.command_line().is_empty() {
+            return Err(refused(
+                "guest.append: found words for a command line, expected none: a model has no command line"
+                    .to_string(),
+            ));
         }
-        Ok(jobs)
+        let setting = Setting {
+            hotplug: variant.hotplug.iter().flat_map(|e| e.steps()).collect(),
+            frequency: variant.frequency.as_ref().map(FrequencyEntry::frequency),
+            prefetch: (variant.prefetch.as_ref())
+                .map_or_else(Prefetch::default, PrefetchEntry::prefetch),
+        };
+        let mut metrics: Vec<MetricInfo> = workload.metrics.iter().map(MetricInfo::from).collect();
+        if setting.frequency.is_some() {
+            metrics.extend(power::metrics(metrics.first()));
+        }
+        let engine_job =
+            engine.prepare(&machine, &self.kernels[v], workload, &setting).map_err(refused)?;
+        Ok(Job { workload: w, variant: v, metrics, ignored, engine_job })
     }
 
     /// The folder of the experiment file, to which the files that workloads name are relative.
@@ -134,7 +134,11 @@ impl Plan {
     }
 
     /// The workload of `entry` with the background, at the costs of `machine`.
-    pub(crate) fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Built, String> {
+    pub(crate) fn workload(
+        &self,
+        entry: &WorkloadEntry,
+        machine: &Machine,
+    ) -> Result<Built, String> {
         let read = |file: &str| std::fs::read_to_string(self.folder().join(file));
         let target = Target { constants: &machine.constants, online: machine.online, read: &read };
         let mut built = entry.benchmark.build(&target).map_err(|e| e.to_string())?;

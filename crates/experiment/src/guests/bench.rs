@@ -1,10 +1,10 @@
 //! What of an experiment guests can run: variants on real kernels, workloads as programs.
 
 use super::realise::Realised;
+use crate::ExperimentError;
 use crate::file::ExperimentFile;
 use crate::plan::{Job, Plan};
 use crate::results::MetricInfo;
-use crate::ExperimentError;
 use kernel::Version;
 use machine::CpuSet;
 use vm::board::Board;
@@ -59,7 +59,10 @@ impl Bench {
             .map(|v| match Realised::of(&plan, v, &options.cache, options.release) {
                 Ok(realised) => Some(realised),
                 Err(reason) => {
-                    notes.push(format!("variant `{}` is left out: {reason}", plan.file.variants[v].name));
+                    notes.push(format!(
+                        "variant `{}` is left out: {reason}",
+                        plan.file.variants[v].name
+                    ));
                     None
                 }
             })
@@ -67,7 +70,10 @@ impl Bench {
         let programs = programs(&plan, &mut notes).map_err(|e| refused("machine", e))?;
         let file = filtered(&plan.file, &variants, &programs);
         if file.variants.is_empty() || file.workloads.is_empty() {
-            return Err(refused("engine vm", format!("found nothing to run: {}", notes.join("; "))));
+            return Err(refused(
+                "engine vm",
+                format!("found nothing to run: {}", notes.join("; ")),
+            ));
         }
         let variants: Vec<Realised> = variants.into_iter().flatten().collect();
         let programs: Vec<Program> = programs.into_iter().flatten().collect();
@@ -148,7 +154,13 @@ fn jobs(plan: &Plan, programs: &[Program]) -> Result<Vec<Job<()>>, ExperimentErr
         let metrics: Vec<MetricInfo> = all.filter(|info| names.contains(&info.name)).collect();
         for variant in plan.file.variants_of(w) {
             let ignored = built.ignored.clone();
-            jobs.push(Job { workload: w, variant, metrics: metrics.clone(), ignored, engine_job: () });
+            jobs.push(Job {
+                workload: w,
+                variant,
+                metrics: metrics.clone(),
+                ignored,
+                engine_job: (),
+            });
         }
     }
     Ok(jobs)

@@ -161,9 +161,8 @@ impl Bench {
         let failed = |e| self.failed(e);
         let board = self.board(false).map_err(failed)?;
         let arch = board.arch();
-        let wants_worker = |p: &Program| {
-            p.files.iter().any(|(_, file)| *file == vm::programs::FileSource::Worker)
-        };
+        let wants_worker =
+            |p: &Program| p.files.iter().any(|(_, file)| *file == vm::programs::FileSource::Worker);
         let worker = match self.programs.iter().any(wants_worker) {
             true => options.cache.worker(arch).map_err(failed)?,
             false => PathBuf::new(),

@@ -44,7 +44,8 @@ fn wakeups_by_distance(stat: &Schedstat, distances: &Distances) -> [u64; Distanc
         out[Distance::SameCpu as usize] += cpu.ttwu_local;
         let mut below = CpuSet::single(cpu.cpu);
         for domain in &cpu.domains {
-            let farthest = (domain.span - below).iter().map(|c| distances.between(cpu.cpu, c)).max();
+            let farthest =
+                (domain.span - below).iter().map(|c| distances.between(cpu.cpu, c)).max();
             if let Some(distance) = farthest {
                 out[distance as usize] += domain.ttwu_wake_remote;
             }

@@ -93,9 +93,10 @@ impl Realised {
         let offline = plan.machine.possible().iter().filter(|&cpu| !online.contains(cpu));
         let mut offline: Vec<u32> = offline.filter_map(guest).collect();
         offline.sort_unstable_by(|a, b| b.cmp(a));
-        let steps = variant.hotplug.iter().flat_map(|entry| {
-            entry.cpus.iter().map(move |cpu| (entry.at_s, cpu, entry.online))
-        });
+        let steps = variant
+            .hotplug
+            .iter()
+            .flat_map(|entry| entry.cpus.iter().map(move |cpu| (entry.at_s, cpu, entry.online)));
         let hotplug = steps.filter_map(|(at, cpu, on)| Some((at, guest(cpu)?, on))).collect();
         Ok(Realised { boot: Boot { kernel: image, plain, append }, features, offline, hotplug })
     }
@@ -103,10 +104,14 @@ impl Realised {
 
 fn refuse_what_guests_lack(variant: &VariantEntry, image: &KernelImage) -> Result<(), String> {
     if variant.frequency.is_some() {
-        return Err("frequency: found a governor, expected none: guests have no cpufreq".to_string());
+        return Err(
+            "frequency: found a governor, expected none: guests have no cpufreq".to_string()
+        );
     }
     if variant.prefetch.is_some() {
-        return Err("prefetch: found settings, expected none: guests have no prefetch engine".to_string());
+        return Err(
+            "prefetch: found settings, expected none: guests have no prefetch engine".to_string()
+        );
     }
     let hz = variant.hz.unwrap_or(Kernel::DEFAULT_HZ);
     match image.hz().map_err(|e| e.to_string())? {
