@@ -58,7 +58,11 @@ fn of_shown(
 }
 
 /// A capture's step: its debugfs, and its log.
-pub fn of_step(spec: &str, question: &Question, built: &Domains) -> Result<Option<String>, Failure> {
+pub fn of_step(
+    spec: &str,
+    question: &Question,
+    built: &Domains,
+) -> Result<Option<String>, Failure> {
     let (files, text) = (recorded::captured(spec)?, recorded::log(spec)?);
     if files.is_empty() && text.is_none() {
         let expected = "a capture's step with debug/domains or attach.log";

@@ -11,8 +11,9 @@ mod mmtests;
 mod output;
 mod prefetch_sweep;
 mod recorded;
+mod report_page;
+mod styles;
 mod tables;
-
 
 use args::{Args, Command, MachineCommand};
 use clap::{CommandFactory, Parser};
@@ -39,6 +40,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Vm { command } => return guests::run(&command),
         Command::Run(args) => experiments::run(&args),
         Command::Compare(args) => experiments::compare(&args),
+        Command::Report(args) => report_page::report(&args),
         Command::Validate(args) => experiments::validate(&args),
         Command::Machine { command: MachineCommand::Show(args) } => machines::show(&args),
         Command::Machine { command: MachineCommand::List } => machines::list(),

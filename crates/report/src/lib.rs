@@ -23,6 +23,7 @@ pub mod prefetch_sweep;
 pub mod prefetch_sweep_svg;
 pub mod results;
 pub mod sparkline;
+pub mod styles;
 pub mod table;
 pub mod validation;
 

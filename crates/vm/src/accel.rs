@@ -29,11 +29,19 @@ impl Accel {
     pub fn arguments(self, arch: Arch) -> Result<Vec<String>, VmError> {
         let arguments = match self {
             Accel::Tcg => vec!["-accel".to_owned(), "tcg".to_owned()],
-            Accel::Counted { shift } => ["-accel", "tcg,thread=single", "-rtc", "base=2026-01-01,clock=vm", "-seed", "1", "-icount"]
-                .map(str::to_owned)
-                .into_iter()
-                .chain([format!("shift={shift},sleep=off")])
-                .collect(),
+            Accel::Counted { shift } => [
+                "-accel",
+                "tcg,thread=single",
+                "-rtc",
+                "base=2026-01-01,clock=vm",
+                "-seed",
+                "1",
+                "-icount",
+            ]
+            .map(str::to_owned)
+            .into_iter()
+            .chain([format!("shift={shift},sleep=off")])
+            .collect(),
             Accel::Kvm => {
                 Accel::check_kvm(arch).map_err(|found| VmError::NoKvm { found })?;
                 // The last model counts. Another than the host's own asks KVM for what it may not have.

@@ -1,8 +1,8 @@
 //! One boot of a guest: QEMU as a child process, watched until it is done, and gone afterwards in any case.
 
 use crate::error::{GuestError, GuestFault};
-use crate::frames::{Frames, Said};
 use crate::firmware::device_tree;
+use crate::frames::{Frames, Said};
 use crate::qemu::Qemu;
 use crate::{KernelImage, VmError};
 use std::collections::{BTreeMap, VecDeque};

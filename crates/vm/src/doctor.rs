@@ -55,13 +55,15 @@ pub fn checks(cache: &Cache, archs: &[Arch]) -> Vec<Check> {
 
 fn of_arch(cache: &Cache, arch: Arch) -> Vec<Check> {
     let fetch = |part: &str| format!("schedscape vm fetch --arch {arch} --only {part}");
-    let qemu = Qemu::find(cache, arch).map_err(|_| format!("none of {}.{} or newer", OLDEST.0, OLDEST.1));
+    let qemu =
+        Qemu::find(cache, arch).map_err(|_| format!("none of {}.{} or newer", OLDEST.0, OLDEST.1));
     let kernels = cache.fetched_kernels(arch).map_err(|e| e.to_string());
     let releases = kernels.and_then(|kernels| match &kernels[..] {
         [] => Err("none".to_owned()),
         all => Ok(all.iter().map(|k| k.release.as_str()).collect::<Vec<_>>().join(", ")),
     });
-    let programs = cache.guest(arch).map(|dir| dir.display().to_string()).map_err(|_| "none".to_owned());
+    let programs =
+        cache.guest(arch).map(|dir| dir.display().to_string()).map_err(|_| "none".to_owned());
     let version = |q: Qemu| format!("{}.{} ({})", q.version.0, q.version.1, q.place());
     let kvm = Accel::check_kvm(arch).map(|()| "usable".to_owned());
     vec![

@@ -59,7 +59,9 @@ pub enum VmError {
         arch: &'static str,
     },
     /// No KVM for a guest.
-    #[error("KVM: found {found}, expected guests of this computer's architecture and a /dev/kvm that may be opened")]
+    #[error(
+        "KVM: found {found}, expected guests of this computer's architecture and a /dev/kvm that may be opened"
+    )]
     NoKvm {
         /// What is in the way.
         found: String,

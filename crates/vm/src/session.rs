@@ -125,12 +125,16 @@ impl Session<'_> {
 
     fn root(&self, runs: &[GuestRun]) -> Result<crate::initramfs::Initramfs, VmError> {
         let mut root = guest::base(self.tree)?;
-        let mut paths: Vec<&str> = self.programs.iter().flat_map(|p| p.programs.iter().copied()).collect();
+        let mut paths: Vec<&str> =
+            self.programs.iter().flat_map(|p| p.programs.iter().copied()).collect();
         paths.sort_unstable();
         paths.dedup();
         elf::programs(self.tree, &paths)?.add_to(self.tree, &mut root)?;
-        let files: BTreeMap<&String, &FileSource> =
-            self.programs.iter().flat_map(|p| p.files.iter().map(|(path, file)| (path, file))).collect();
+        let files: BTreeMap<&String, &FileSource> = self
+            .programs
+            .iter()
+            .flat_map(|p| p.files.iter().map(|(path, file)| (path, file)))
+            .collect();
         for (path, file) in files {
             root.file(path, file.mode(), file.content(self.tree, self.worker)?);
         }
@@ -243,7 +247,10 @@ mod tests {
         let failed = [("out", ""), ("err", "a\nperf: no\n"), ("status", "127\n")];
         assert_eq!(of(&failed), "exit code 127: perf: no");
         let unready = [("before", "write error: Invalid argument\n")];
-        assert_eq!(of(&unready), "the guest could not be made ready: write error: Invalid argument");
+        assert_eq!(
+            of(&unready),
+            "the guest could not be made ready: write error: Invalid argument"
+        );
         assert_eq!(of(&failed[..2]), "found no file before, expected it");
         assert!(answer(b"rubbish").unwrap_err().starts_with("archive: "));
     }

@@ -28,7 +28,11 @@ pub fn losses(board: &Board, guest: &Machine) -> Vec<String> {
     for (what, sets) in levels {
         let (machine, guest) = (each(wanted, sets), each(guest, sets));
         if machine != guest {
-            out.push(format!("{what}: {} of the machine, {} of the guest", named(&machine), named(&guest)));
+            out.push(format!(
+                "{what}: {} of the machine, {} of the guest",
+                named(&machine),
+                named(&guest)
+            ));
         }
     }
     out.extend(distances(wanted, guest));
@@ -70,9 +74,8 @@ fn named(sets: &Sets) -> String {
 /// Distances between nodes with CPUs.
 fn distances(wanted: &Machine, guest: &Machine) -> Option<String> {
     let table = |machine: &Machine| -> Vec<Vec<u32>> {
-        let with_cpus: Vec<usize> = (0..machine.nodes.len())
-            .filter(|&n| !machine.nodes[n].cpus.is_empty())
-            .collect();
+        let with_cpus: Vec<usize> =
+            (0..machine.nodes.len()).filter(|&n| !machine.nodes[n].cpus.is_empty()).collect();
         let row = |&n: &usize| {
             let distances = &machine.nodes[n].distances;
             with_cpus.iter().filter_map(|&to| distances.get(to).copied()).collect()
@@ -110,6 +113,9 @@ mod tests {
     #[test]
     fn siblings_that_are_far_apart_are_renumbered() {
         let lost = of("epyc-7742-1s-nps1");
-        assert!(lost[0].starts_with("CPU numbers: the guest's 1 is 64, 2 is 1, 3 is 65 and so on"), "{lost:?}");
+        assert!(
+            lost[0].starts_with("CPU numbers: the guest's 1 is 64, 2 is 1, 3 is 65 and so on"),
+            "{lost:?}"
+        );
     }
 }

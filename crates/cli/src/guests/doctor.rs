@@ -6,8 +6,8 @@ use crate::args::DoctorArgs;
 use crate::output::{print, print_json};
 use report::table::table;
 use std::process::ExitCode;
-use vm::doctor::{Check, checks};
 use vm::Arch;
+use vm::doctor::{Check, checks};
 
 /// Says what is there and what is missing; exit code 1 where guests cannot boot.
 pub fn doctor(args: &DoctorArgs) -> Result<ExitCode, Failure> {

@@ -42,7 +42,8 @@ pub fn domains(args: &VmDomainsArgs) -> Result<(), Failure> {
 fn show(args: &VmDomainsArgs, ready: &Ready, steps: &[Step], dir: &Path) -> Result<(), Failure> {
     let spec = dir.display().to_string();
     let (files, log) = (recorded::captured(&spec)?, recorded::log(&spec)?);
-    let log = log.ok_or_else(|| format!("{spec}: found no attach.log, expected the kernel's log"))?;
+    let log =
+        log.ok_or_else(|| format!("{spec}: found no attach.log, expected the kernel's log"))?;
     let version = ready.model.version;
     let online = online_after(ready.described.possible(), steps);
     let machine = ready.described.with_online(online)?;
@@ -68,7 +69,9 @@ fn show(args: &VmDomainsArgs, ready: &Ready, steps: &[Step], dir: &Path) -> Resu
             .iter()
             .map(|(path, value)| format!("{path}: {value}\n"))
             .collect(),
-        DomainsFormat::Study => study_form(&machine, &built()?, &format!("kernel {}", ready.kernel.release)),
+        DomainsFormat::Study => {
+            study_form(&machine, &built()?, &format!("kernel {}", ready.kernel.release))
+        }
         DomainsFormat::Tree => {
             domains_tree(&built()?, version, &format!("{}, as a guest", ready.board.machine.name))
         }

@@ -21,10 +21,9 @@ pub fn fetch(args: &FetchArgs) -> Result<(), Failure> {
     bar.enable_steady_tick(TICK);
     let suite = args.suite.as_str();
     for arch in archs {
-        let begin = |what: &str| bar.set_message(format!("{what} for {arch} guests out of {suite}"));
-        let done = |text: String| {
-            bar.suspend(|| print(&text))
-        };
+        let begin =
+            |what: &str| bar.set_message(format!("{what} for {arch} guests out of {suite}"));
+        let done = |text: String| bar.suspend(|| print(&text));
         if wants(Part::Qemu) {
             begin("QEMU");
             cache.fetch_qemu(suite, arch)?;

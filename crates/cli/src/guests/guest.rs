@@ -71,12 +71,19 @@ impl Ready {
         let (name, release) = (&self.board.machine.name, &self.kernel.release);
         anstream::eprintln!("{name} as a guest: kernel {release}, QEMU {}", self.board.spec());
         let mut lost = vm::shown::losses(&self.board, &self.described);
-        lost.push("clocks, sizes of caches, idle states and what things cost: a guest has QEMU's".to_owned());
+        lost.push(
+            "clocks, sizes of caches, idle states and what things cost: a guest has QEMU's"
+                .to_owned(),
+        );
         anstream::eprintln!("A guest cannot show:");
         lost.iter().for_each(|line| anstream::eprintln!("  {line}"));
         match self.domains_lost()? {
-            None => anstream::eprintln!("The domains that are predicted for machine and guest are the same."),
-            Some(text) => anstream::eprintln!("Predicted domains that the guest therefore lacks (-) or has (+):\n{text}"),
+            None => anstream::eprintln!(
+                "The domains that are predicted for machine and guest are the same."
+            ),
+            Some(text) => anstream::eprintln!(
+                "Predicted domains that the guest therefore lacks (-) or has (+):\n{text}"
+            ),
         }
         Ok(())
     }
@@ -91,7 +98,13 @@ impl Ready {
     }
 
     /// Boots it and writes what its kernel says into the new directory `to`.
-    pub fn capture(&self, name: &str, steps: &[Step], trace: bool, to: &Path) -> Result<(), Failure> {
+    pub fn capture(
+        &self,
+        name: &str,
+        steps: &[Step],
+        trace: bool,
+        to: &Path,
+    ) -> Result<(), Failure> {
         let arguments = [&self.board.arguments[..], &self.accel].concat();
         let capture = Capture {
             name,

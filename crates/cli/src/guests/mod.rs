@@ -34,6 +34,9 @@ pub fn cache(args: &CacheArgs) -> Result<Cache, Failure> {
     let base = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")));
     match base {
         Some(base) => Ok(Cache::new(&base.join("schedscape"))),
-        None => Err("--cache: found neither it nor $XDG_CACHE_HOME nor $HOME, expected a directory".into()),
+        None => {
+            Err("--cache: found neither it nor $XDG_CACHE_HOME nor $HOME, expected a directory"
+                .into())
+        }
     }
 }

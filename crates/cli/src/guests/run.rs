@@ -28,7 +28,11 @@ pub fn bench(plan: Plan, args: &RunArgs) -> Result<(Bench, Options), Failure> {
 }
 
 /// Runs what `journal` lacks, with progress on a terminal's stderr.
-pub fn run(bench: &Bench, options: &Options, journal: Option<&Journal>) -> Result<Results, Failure> {
+pub fn run(
+    bench: &Bench,
+    options: &Options,
+    journal: Option<&Journal>,
+) -> Result<Results, Failure> {
     // Hidden where stderr is no terminal.
     let bar = ProgressBar::new(0);
     bar.set_style(ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} runs, {elapsed}")?);
@@ -38,7 +42,9 @@ pub fn run(bench: &Bench, options: &Options, journal: Option<&Journal>) -> Resul
         Told::Boot { number, of, boot, machine } => {
             let plain = if boot.plain { ", without thread groups and clusters" } else { "" };
             let release = &boot.kernel.release;
-            bar.suspend(|| anstream::eprintln!("vm: boot {number} of {of}: {release}{plain}, {machine}"));
+            bar.suspend(|| {
+                anstream::eprintln!("vm: boot {number} of {of}: {release}{plain}, {machine}")
+            });
             bar.set_message(format!("boot {number} of {of}"));
         }
         Told::Progress(progress) => {

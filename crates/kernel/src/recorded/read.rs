@@ -101,12 +101,17 @@ fn domain(text: &str) -> Option<Domain> {
 
 /// `0:{ span=0-1 cap=2048 }, 2:{ span=2-3 mask=2 }`.
 fn groups(text: &str) -> Option<Vec<Group>> {
-    text.split(" }").map(|part| part.trim_start_matches(", ")).filter(|p| !p.is_empty()).map(group).collect()
+    text.split(" }")
+        .map(|part| part.trim_start_matches(", "))
+        .filter(|p| !p.is_empty())
+        .map(group)
+        .collect()
 }
 
 fn group(text: &str) -> Option<Group> {
     let (id, words) = text.split_once(":{ ")?;
-    let field = |name: &str| words.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    let field =
+        |name: &str| words.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
     let span: CpuSet = field("span")?.parse().ok()?;
     Some(Group {
         span,
@@ -198,8 +203,14 @@ mod tests {
         for (log, expected) in [
             ("hello", "attach.log: line 1: found `hello`, expected a line of sched_domain_debug()"),
             (" domain-0: span=0 level=SMT", "expected a CPU before its domains"),
-            ("CPU0 attaching x\n domain-0: span=0 level=XX", "line 2: found ` domain-0: span=0 level=XX`"),
-            ("CPU0 attaching x\n domain-0: span=0 level=MC", "cpu0/domain0/imbalance_pct: value: found no such file"),
+            (
+                "CPU0 attaching x\n domain-0: span=0 level=XX",
+                "line 2: found ` domain-0: span=0 level=XX`",
+            ),
+            (
+                "CPU0 attaching x\n domain-0: span=0 level=MC",
+                "cpu0/domain0/imbalance_pct: value: found no such file",
+            ),
             ("CPU99999 attaching x", "expected the number of a CPU"),
         ] {
             let error = domains(log, &files).unwrap_err().to_string();

@@ -94,7 +94,8 @@ impl Schedstat {
                 cpus.push(cpu(line).ok_or_else(|| wrong(n, line, "cpuN and nine numbers"))?);
             } else {
                 let domain = domain(line, version);
-                let domain = domain.ok_or_else(|| wrong(n, line, "domainN, its CPUs and numbers"))?;
+                let domain =
+                    domain.ok_or_else(|| wrong(n, line, "domainN, its CPUs and numbers"))?;
                 let cpu = cpus.last_mut().ok_or_else(|| wrong(n, line, "a CPU first"))?;
                 cpu.domains.push(domain);
             }
@@ -105,12 +106,11 @@ impl Schedstat {
     /// What was counted since `before`. A CPU or domain that `before` does not have, or whose domains were rebuilt
     /// meanwhile, counts from nothing.
     pub fn since(&self, before: &Schedstat) -> Schedstat {
-        let cpus = self.cpus.iter().map(|now| {
-            match before.cpus.iter().find(|old| old.cpu == now.cpu) {
+        let cpus =
+            self.cpus.iter().map(|now| match before.cpus.iter().find(|old| old.cpu == now.cpu) {
                 Some(old) => now.since(old),
                 None => now.clone(),
-            }
-        });
+            });
         Schedstat { cpus: cpus.collect() }
     }
 }
@@ -196,7 +196,8 @@ impl LbStat {
             all => all.to_vec(),
         };
         let fields = out.fields_mut();
-        (kept.len() == fields.len()).then(|| fields.into_iter().zip(kept).for_each(|(f, v)| *f = v))?;
+        (kept.len() == fields.len())
+            .then(|| fields.into_iter().zip(kept).for_each(|(f, v)| *f = v))?;
         Some(out)
     }
 }
@@ -218,9 +219,19 @@ fn cpu(line: &str) -> Option<CpuStat> {
     let mut words = line.split_whitespace();
     let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
     let numbers: [u64; OF_CPU] = numbers(words)?.try_into().ok()?;
-    let [yld_count, _, sched_count, sched_goidle, ttwu_count, ttwu_local, _, run_delay_ns, _] = numbers;
+    let [yld_count, _, sched_count, sched_goidle, ttwu_count, ttwu_local, _, run_delay_ns, _] =
+        numbers;
     let domains = Vec::new();
-    Some(CpuStat { cpu, yld_count, sched_count, sched_goidle, ttwu_count, ttwu_local, run_delay_ns, domains })
+    Some(CpuStat {
+        cpu,
+        yld_count,
+        sched_count,
+        sched_goidle,
+        ttwu_count,
+        ttwu_local,
+        run_delay_ns,
+        domains,
+    })
 }
 
 fn domain(line: &str, version: u32) -> Option<DomainStat> {
@@ -232,7 +243,8 @@ fn domain(line: &str, version: u32) -> Option<DomainStat> {
     }
     let span = CpuSet::from_mask(words.next()?).ok()?;
     let numbers = numbers(words)?;
-    let (balancing, rest) = numbers.split_at_checked(numbers.len().checked_sub(AFTER_BALANCING)?)?;
+    let (balancing, rest) =
+        numbers.split_at_checked(numbers.len().checked_sub(AFTER_BALANCING)?)?;
     let size = balancing.len() / REASONS.len();
     let one = |at: usize| LbStat::read(balancing.get(at * size..(at + 1) * size)?);
     // Up to version 15 idle CPUs come first, then busy ones.
@@ -294,7 +306,10 @@ mod tests {
     fn other_texts_are_named() {
         for (text, expected) in [
             ("", "schedstat: line 1: found ``, expected version 15, 16 or 17"),
-            ("version 16\ncpu0 1 2", "schedstat: line 2: found `cpu0 1 2`, expected cpuN and nine numbers"),
+            (
+                "version 16\ncpu0 1 2",
+                "schedstat: line 2: found `cpu0 1 2`, expected cpuN and nine numbers",
+            ),
             ("version 16\ndomain0 3 1", "expected domainN, its CPUs and numbers"),
         ] {
             let error = Schedstat::parse(text).unwrap_err().to_string();

@@ -46,9 +46,9 @@ pub fn intervals(title: &str, what: &str, lines: &[Line]) -> Result<Option<Strin
     let figures = lines.iter().flat_map(|l| {
         [Some(l.estimate), Some(l.ends.0), Some(l.ends.1), l.published].into_iter().flatten()
     });
-    let (low, high) = figures.filter(finite).fold((0.0, 0.0), |(low, high): (f64, f64), v| {
-        (low.min(v), high.max(v))
-    });
+    let (low, high) = figures
+        .filter(finite)
+        .fold((0.0, 0.0), |(low, high): (f64, f64), v| (low.min(v), high.max(v)));
     if lines.is_empty() {
         return Ok(None);
     }

@@ -1,8 +1,6 @@
 //! How long woken tasks waited, a line a variant.
 
-use super::canvas::{
-    Drawn, FONT, INK, Sheet, Tips, draw, legend, legend_lines, style,
-};
+use super::canvas::{Drawn, FONT, INK, Sheet, Tips, draw, legend, legend_lines, style};
 use super::colours;
 use crate::error::ReportError;
 use plotters::chart::ChartBuilder;

@@ -75,16 +75,20 @@ fn paint(sheet: &Sheet, tips: &mut Tips, unit: &str, of: &[Spread], span: (f64, 
             Circle::new((value, y - 0.12 + jitter(run) * 0.2), 3, colour.mix(0.75).filled())
         }))?;
         if let Some([low, middle, high]) = quartiles(&variant.samples) {
-            let path = |points: Vec<(f64, f64)>, width| {
-                PathElement::new(points, INK.stroke_width(width))
-            };
+            let path =
+                |points: Vec<(f64, f64)>, width| PathElement::new(points, INK.stroke_width(width));
             chart.draw_series([
                 path(vec![(low, y + 0.16), (high, y + 0.16)], 4),
                 path(vec![(middle, y + 0.02), (middle, y + 0.3)], 3),
             ])?;
         }
         let (_, label_y) = chart.backend_coord(&(low, y));
-        write(sheet, &clip(&variant.name, LABEL_LENGTH), (LABELS as i32 - 10, label_y), HPos::Right)?;
+        write(
+            sheet,
+            &clip(&variant.name, LABEL_LENGTH),
+            (LABELS as i32 - 10, label_y),
+            HPos::Right,
+        )?;
         let half = LINE as i32 / 2;
         tips.add((0, label_y - half), (WIDTH as i32, label_y + half), tip(variant, unit));
     }

@@ -151,7 +151,12 @@ pub(super) fn outcomes(source: &Source) -> Vec<Outcome> {
                 out.push(Outcome {
                     class: class(cell.map(|c| c.verdict)),
                     what: line.metric.clone(),
-                    words: of_whole(variant, baseline, *cell, smallest(source, &line.metric, variant)),
+                    words: of_whole(
+                        variant,
+                        baseline,
+                        *cell,
+                        smallest(source, &line.metric, variant),
+                    ),
                 });
             }
         }
@@ -177,7 +182,9 @@ fn of_whole(
     smallest: Option<(f64, f64)>,
 ) -> String {
     let Some(cell) = cell else {
-        return format!("{variant} and {baseline} cannot be compared: a row is missing, or has one run only.");
+        return format!(
+            "{variant} and {baseline} cannot be compared: a row is missing, or has one run only."
+        );
     };
     let r = &cell.ratio;
     let (level, low, high) = (r.confidence.percent(), r.low, r.high);
@@ -190,7 +197,9 @@ fn of_whole(
             "No difference proven between {variant} and {baseline} over all rows: ratio {ratio}.{smallest}"
         ),
         verdict => {
-            format!("{variant} is {verdict} than {baseline} over all rows: ratio {ratio}.{smallest}")
+            format!(
+                "{variant} is {verdict} than {baseline} over all rows: ratio {ratio}.{smallest}"
+            )
         }
     }
 }

@@ -51,8 +51,7 @@ fn mode(source: &Source, title: String, machines: Vec<Machine>) -> Result<Mode, 
     let build = |(v, machine): (usize, &Machine)| {
         kernel::build(machine, &plan.kernels[v]).map_err(|e| e.to_string())
     };
-    let built: Vec<Domains> =
-        machines.iter().enumerate().map(build).collect::<Result<_, _>>()?;
+    let built: Vec<Domains> = machines.iter().enumerate().map(build).collect::<Result<_, _>>()?;
     let mut variants: Vec<Column> = Vec::new();
     for (v, domains) in built.iter().enumerate() {
         let entry = &plan.file.variants[v];

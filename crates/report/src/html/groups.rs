@@ -40,7 +40,8 @@ pub(super) fn groups(source: &Source) -> Result<Vec<Group>, ReportError> {
     let draw = Pictures { source };
     let mut groups = match &source.rows {
         Some(rows) => {
-            let tables = rows.tables.iter().map(|(table, compared)| of_rows(&draw, table, compared));
+            let tables =
+                rows.tables.iter().map(|(table, compared)| of_rows(&draw, table, compared));
             let mut groups = tables.collect::<Result<Vec<_>, _>>()?;
             groups.extend(beside_rows(&draw)?);
             groups
@@ -107,7 +108,11 @@ fn of_rows(draw: &Pictures, table: &Table, compared: &Compared) -> Result<Group,
     }
     let more = vec![
         More { title: "Changes, row by row".to_string(), text: String::new(), pictures: changes },
-        More { title: "Single runs, row by row".to_string(), text: String::new(), pictures: spread },
+        More {
+            title: "Single runs, row by row".to_string(),
+            text: String::new(),
+            pictures: spread,
+        },
     ];
     Ok(Group {
         title: format!("{} ({})", table.metric, table.unit),

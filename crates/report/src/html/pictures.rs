@@ -64,7 +64,12 @@ impl Pictures<'_> {
                     smallest: Some(change.smallest_detectable_percent),
                     proven: change.verdict != Verdict::NoDifference,
                     published: None,
-                    tip: format!("{}, {}: {}", finding.workload, finding.metric, in_words(side, baseline)),
+                    tip: format!(
+                        "{}, {}: {}",
+                        finding.workload,
+                        finding.metric,
+                        in_words(side, baseline)
+                    ),
                 });
             }
         }

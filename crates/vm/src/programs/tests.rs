@@ -205,7 +205,8 @@ fn what_guests_cannot_run_is_said() {
         (Benchmark::Gitsource(gitsource), "gitsource: not in a guest: it has no git"),
         (Benchmark::Daytrader(daytrader()), "daytrader: not in a guest: its users"),
     ] {
-        let error = translate(&benchmark, &|_| Ok(String::new()), &|cpus| cpus).unwrap_err().to_string();
+        let error =
+            translate(&benchmark, &|_| Ok(String::new()), &|cpus| cpus).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     }
 }
