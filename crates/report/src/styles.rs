@@ -11,13 +11,13 @@ use comfy_table::{CellAlignment, Table};
 use stats::{Better, Resampling, Verdict};
 
 /// Longest name of a variant, and bars of a sparkline.
-const NAME: usize = 24;
-const BARS: usize = 12;
+const NAME: usize = 18;
+const BARS: usize = 8;
 
 /// A line a variant below each quantity: mean, change with its interval, smallest detectable effect, verdict, spread of the
 /// runs.
 pub fn plain(findings: &[Finding]) -> String {
-    let head = ["", "mean", "change %", "interval", "shows from", "verdict", "runs"];
+    let head = ["", "mean", "change %", "interval", "shows", "verdict", "runs"];
     let mut out = String::new();
     for finding in findings {
         out.push_str(&format!("{}\n", title(finding)));
@@ -30,7 +30,7 @@ pub fn plain(findings: &[Finding]) -> String {
 
 /// The same as tables in Markdown.
 pub fn markdown(findings: &[Finding]) -> String {
-    let head = ["variant", "mean", "change %", "interval", "shows from", "verdict", "runs"];
+    let head = ["variant", "mean", "change %", "interval", "shows", "verdict", "runs"];
     let mut out = String::new();
     for finding in findings {
         let mut table = Table::new();
@@ -148,14 +148,14 @@ fn rows(finding: &Finding) -> Vec<Vec<String>> {
             0 => format!("{} (BASE)", clip(&side.variant, NAME - 7)),
             _ => clip(&side.variant, NAME),
         };
-        let mean = side.value.map_or("missing".to_string(), |v| significant(v, 6));
+        let mean = side.value.map_or("missing".to_string(), |v| significant(v, 5));
         let mut row = vec![name, mean];
         row.extend(match &side.change {
             None => [""; 4].map(String::from),
             Some(c) => [
-                format!("{:+.2}", c.percent.estimate),
-                format!("{:+.2} .. {:+.2}", c.percent.low, c.percent.high),
-                format!("{:.2}", c.smallest_detectable_percent),
+                percent(c.percent.estimate),
+                format!("{} .. {}", percent(c.percent.low), percent(c.percent.high)),
+                percent(c.smallest_detectable_percent).trim_start_matches('+').to_string(),
                 match c.verdict {
                     Verdict::NoDifference => "not proven".to_string(),
                     verdict => verdict.to_string(),
@@ -168,13 +168,23 @@ fn rows(finding: &Finding) -> Vec<Vec<String>> {
     finding.sides.iter().enumerate().map(row).collect()
 }
 
+/// A change in at most seven characters.
+fn percent(value: f64) -> String {
+    match value.abs() {
+        v if v < 100.0 => format!("{value:+.2}"),
+        v if v < 1e3 => format!("{value:+.1}"),
+        v if v < 1e5 => format!("{value:+.0}"),
+        _ => format!("{value:+.0e}"),
+    }
+}
+
 /// What the columns are.
 fn legend(finding: &Finding) -> String {
     let range = range(finding.sides.iter().map(|s| s.samples.as_slice()));
     let changes = finding.sides.iter().find_map(|s| s.change);
     let interval = changes.map_or(String::new(), |c| {
         let level = c.percent.confidence.percent();
-        format!("positive is better, {level:.0} % intervals; ")
+        format!("positive is better, {level:.0} % intervals, shows = smallest detectable; ")
     });
     let runs = range.map_or(String::new(), |(low, high)| {
         format!("runs from {} to {}", significant(low, 6), significant(high, 6))

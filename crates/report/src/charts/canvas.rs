@@ -2,6 +2,7 @@
 
 use crate::error::ReportError;
 use crate::machine_svg::draw::number;
+use crate::table::clip;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
 use plotters::element::{Rectangle, Text};
@@ -114,7 +115,9 @@ pub(super) fn legend(
         if x + width > WIDTH as i32 && x > left {
             (x, y) = (left, y + 20);
         }
-        sheet.draw(&Rectangle::new([(x, y - 5), (x + 11, y + 6)], colour.filled()))?;
+        let square = [(x, y - 5), (x + 11, y + 6)];
+        sheet.draw(&Rectangle::new(square, colour.filled()))?;
+        sheet.draw(&Rectangle::new(square, INK.mix(0.5).stroke_width(1)))?;
         write(sheet, name, (x + 16, y), HPos::Left)?;
         x += width;
     }
@@ -137,6 +140,16 @@ pub(super) fn legend_lines(entries: &[(String, RGBColor)], left: i32) -> u32 {
 /// Room that a line of text takes, in pixels.
 pub(super) fn text_width(text: &str) -> i32 {
     (text.chars().count() as f64 * f64::from(FONT) * 0.5) as i32
+}
+
+/// Room for the longest of `labels`, each cut to `longest` characters, from `least` to `most` pixels.
+pub(super) fn room<'a>(
+    labels: impl Iterator<Item = &'a str>,
+    longest: usize,
+    (least, most): (i32, i32),
+) -> i32 {
+    let widths = labels.map(|label| text_width(&clip(label, longest)) + 24);
+    widths.max().map_or(least, |width| width.clamp(least, most))
 }
 
 /// A figure on an axis.

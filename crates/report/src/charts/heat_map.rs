@@ -48,7 +48,8 @@ pub fn heat_map(title: &str, machine: &Machine, heat: &Heat) -> Result<String, R
 fn row_height(rows: usize) -> f64 {
     match rows {
         0..=24 => 16.0,
-        25..=64 => 10.0,
+        25..=48 => 14.0,
+        49..=64 => 10.0,
         65..=128 => 5.0,
         _ => 3.0,
     }

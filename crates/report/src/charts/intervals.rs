@@ -1,7 +1,7 @@
 //! Changes with their intervals: a line each, around a line of no change.
 
 use super::canvas::{
-    Drawn, FONT, GROUND, INK, Sheet, Tips, WIDTH, axis, draw, roomy, style, write,
+    Drawn, FONT, GROUND, INK, Sheet, Tips, WIDTH, axis, draw, printable, room, roomy, style, write,
 };
 use crate::error::ReportError;
 use crate::table::clip;
@@ -13,8 +13,8 @@ use plotters::style::{Color, RGBColor};
 /// Height of a line, and of what is above and below all.
 const LINE: u32 = 20;
 const AROUND: u32 = 52;
-/// Room for labels.
-const LABELS: u32 = 330;
+/// Room for labels: at least, and at most.
+const LABELS: (i32, i32) = (90, 330);
 const LABEL_LENGTH: usize = 44;
 /// Ends of intervals, in lines.
 const CAP: f64 = 0.22;
@@ -66,11 +66,12 @@ fn paint(
     (low, high): (f64, f64),
 ) -> Drawn {
     let rows = lines.len() as f64;
+    let labels = room(lines.iter().map(|l| l.label.as_str()), LABEL_LENGTH, LABELS);
     let mut chart = ChartBuilder::on(sheet)
         .margin_right(16)
         .margin_top(6)
         .x_label_area_size(AROUND - 8)
-        .y_label_area_size(LABELS)
+        .y_label_area_size(labels as u32)
         .build_cartesian_2d(low..high, 0.0..rows)?;
     let grid = INK.mix(0.14);
     chart
@@ -81,7 +82,7 @@ fn paint(
         .x_max_light_lines(0)
         .bold_line_style(grid)
         .axis_style(grid)
-        .x_desc(what)
+        .x_desc(printable(what))
         .axis_desc_style(style(INK, FONT, HPos::Center))
         .x_label_style(style(INK, FONT - 1, HPos::Center))
         .x_label_formatter(&|v| axis(*v))
@@ -117,7 +118,7 @@ fn paint(
             sheet.draw(&PathElement::new(diamond.to_vec(), INK.stroke_width(2)))?;
         }
         let (_, label_y) = chart.backend_coord(&place);
-        write(sheet, &clip(&line.label, LABEL_LENGTH), (LABELS as i32 - 10, label_y), HPos::Right)?;
+        write(sheet, &clip(&line.label, LABEL_LENGTH), (labels - 10, label_y), HPos::Right)?;
         let half = LINE as i32 / 2;
         tips.add((0, label_y - half), (WIDTH as i32, label_y + half), line.tip.clone());
     }

@@ -1,7 +1,7 @@
 //! The rows of a table as lines: each variant's figure for the baseline's.
 
 use super::canvas::{
-    Drawn, FONT, INK, Sheet, Tips, axis, draw, legend, legend_lines, roomy, style, write,
+    Drawn, FONT, INK, Sheet, Tips, axis, draw, legend, legend_lines, printable, roomy, style, write,
 };
 use super::colours;
 use crate::error::ReportError;
@@ -79,7 +79,7 @@ fn paint(
         .y_max_light_lines(0)
         .bold_line_style(grid)
         .axis_style(grid)
-        .x_desc(varying)
+        .x_desc(printable(varying))
         .y_desc("ratio to the baseline")
         .axis_desc_style(style(INK, FONT, HPos::Center))
         .y_label_style(style(INK, FONT - 1, HPos::Right))

@@ -1,7 +1,7 @@
 //! Shares of a whole as bars: where woken tasks landed, how many threads shared a pipeline.
 
 use super::canvas::{
-    Drawn, FONT, INK, Sheet, Tips, WIDTH, draw, legend, legend_lines, printable, style, write,
+    Drawn, FONT, INK, Sheet, Tips, WIDTH, draw, legend, legend_lines, printable, room, style, write,
 };
 use super::colours::{ink_on, scale};
 use crate::error::ReportError;
@@ -11,7 +11,8 @@ use plotters::style::text_anchor::HPos;
 use plotters::style::{Color, RGBColor};
 
 const LINE: u32 = 24;
-const LABELS: i32 = 250;
+/// Room for labels: at least, and at most.
+const LABELS: (i32, i32) = (90, 250);
 const LABEL_LENGTH: usize = 33;
 /// Narrowest bar that has room for a figure.
 const FIGURE: i32 = 40;
@@ -33,17 +34,24 @@ pub fn shares(title: &str, what: &str, bars: &[Bar]) -> Result<Option<String>, R
     let last = names.len().saturating_sub(1).max(1) as f64;
     let colours: Vec<(String, RGBColor)> =
         names.into_iter().enumerate().map(|(i, n)| (n, scale(i as f64 / last))).collect();
-    let height = 30 + 20 * legend_lines(&colours, LABELS) + bars.len() as u32 * LINE;
-    draw(title, what, height, |sheet, tips| paint(sheet, tips, &colours, bars)).map(Some)
+    let labels = room(bars.iter().map(|b| b.0.as_str()), LABEL_LENGTH, LABELS);
+    let height = 30 + 20 * legend_lines(&colours, labels) + bars.len() as u32 * LINE;
+    draw(title, what, height, |sheet, tips| paint(sheet, tips, labels, &colours, bars)).map(Some)
 }
 
-fn paint(sheet: &Sheet, tips: &mut Tips, colours: &[(String, RGBColor)], bars: &[Bar]) -> Drawn {
-    let top = legend(sheet, colours, (LABELS, 14))? + 8;
-    let width = f64::from(WIDTH as i32 - LABELS - 16);
+fn paint(
+    sheet: &Sheet,
+    tips: &mut Tips,
+    labels: i32,
+    colours: &[(String, RGBColor)],
+    bars: &[Bar],
+) -> Drawn {
+    let top = legend(sheet, colours, (labels, 14))? + 8;
+    let width = f64::from(WIDTH as i32 - labels - 16);
     for (at, (label, parts)) in bars.iter().enumerate() {
         let y = top + at as i32 * LINE as i32;
         let middle = y + LINE as i32 / 2;
-        write(sheet, &clip(label, LABEL_LENGTH), (LABELS - 10, middle), HPos::Right)?;
+        write(sheet, &clip(label, LABEL_LENGTH), (labels - 10, middle), HPos::Right)?;
         let total: f64 = parts.iter().map(|p| p.1).sum();
         let mut before = 0.0;
         for (name, colour) in colours {
@@ -51,7 +59,7 @@ fn paint(sheet: &Sheet, tips: &mut Tips, colours: &[(String, RGBColor)], bars: &
             if total <= 0.0 || *value <= 0.0 {
                 continue;
             }
-            let x = |part: f64| LABELS + (part / total * width).round() as i32;
+            let x = |part: f64| labels + (part / total * width).round() as i32;
             let (from, to) = ((x(before), y + 3), (x(before + value), y + LINE as i32 - 3));
             before += value;
             sheet.draw(&Rectangle::new([from, to], colour.filled()))?;
@@ -64,11 +72,11 @@ fn paint(sheet: &Sheet, tips: &mut Tips, colours: &[(String, RGBColor)], bars: &
             }
         }
         if total <= 0.0 {
-            write(sheet, "none", (LABELS + 4, middle), HPos::Left)?;
+            write(sheet, "none", (labels + 4, middle), HPos::Left)?;
         }
     }
     sheet.draw(&Rectangle::new(
-        [(LABELS, top), (LABELS + width as i32, top + (bars.len() as u32 * LINE) as i32)],
+        [(labels, top), (labels + width as i32, top + (bars.len() as u32 * LINE) as i32)],
         INK.mix(0.25).stroke_width(1),
     ))
 }

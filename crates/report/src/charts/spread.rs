@@ -1,6 +1,8 @@
 //! How single runs spread: a violin, the runs themselves and their quartiles, a line a variant.
 
-use super::canvas::{Drawn, FONT, INK, Sheet, Tips, WIDTH, axis, draw, roomy, style, write};
+use super::canvas::{
+    Drawn, FONT, INK, Sheet, Tips, WIDTH, axis, draw, printable, room, roomy, style, write,
+};
 use super::colours;
 use crate::error::ReportError;
 use crate::sparkline::{counts, range};
@@ -13,10 +15,13 @@ use plotters::style::text_anchor::HPos;
 /// Height of a variant, and of what is around all.
 const LINE: u32 = 58;
 const AROUND: u32 = 52;
-const LABELS: u32 = 190;
+/// Room for labels: at least, and at most.
+const LABELS: (i32, i32) = (90, 190);
 const LABEL_LENGTH: usize = 24;
 /// Bins of a violin.
 const BINS: usize = 48;
+/// Fewest runs that make a violin.
+const ENOUGH: usize = 10;
 /// Most runs that are drawn one by one; beyond, the violin says all.
 const DOTS: usize = 300;
 /// Half the violin's height and the band of dots, in lines.
@@ -43,12 +48,13 @@ pub fn spread(title: &str, unit: &str, of: &[Spread]) -> Result<Option<String>, 
 
 fn paint(sheet: &Sheet, tips: &mut Tips, unit: &str, of: &[Spread], span: (f64, f64)) -> Drawn {
     let rows = of.len() as f64;
+    let labels = room(of.iter().map(|s| s.name.as_str()), LABEL_LENGTH, LABELS);
     let (low, high) = roomy(span);
     let mut chart = ChartBuilder::on(sheet)
         .margin_right(20)
         .margin_top(6)
         .x_label_area_size(AROUND - 8)
-        .y_label_area_size(LABELS)
+        .y_label_area_size(labels as u32)
         .build_cartesian_2d(low..high, 0.0..rows)?;
     let grid = INK.mix(0.14);
     chart
@@ -59,7 +65,7 @@ fn paint(sheet: &Sheet, tips: &mut Tips, unit: &str, of: &[Spread], span: (f64, 
         .x_max_light_lines(0)
         .bold_line_style(grid)
         .axis_style(grid)
-        .x_desc(unit)
+        .x_desc(printable(unit))
         .axis_desc_style(style(INK, FONT, HPos::Center))
         .x_label_style(style(INK, FONT - 1, HPos::Center))
         .x_label_formatter(&|v| axis(*v))
@@ -67,8 +73,10 @@ fn paint(sheet: &Sheet, tips: &mut Tips, unit: &str, of: &[Spread], span: (f64, 
     for (at, variant) in of.iter().enumerate() {
         let y = rows - at as f64 - 0.5;
         let colour = colours::variant(variant.variant);
-        let outline = violin(&variant.samples, (low, high), y);
-        chart.draw_series([Polygon::new(outline, colour.mix(0.22))])?;
+        if variant.samples.len() >= ENOUGH {
+            let outline = violin(&variant.samples, (low, high), y);
+            chart.draw_series([Polygon::new(outline, colour.mix(0.22))])?;
+        }
         let dots = variant.samples.iter().take(DOTS).enumerate();
         let shown = variant.samples.len() <= DOTS;
         chart.draw_series(dots.filter(|(_, v)| shown && v.is_finite()).map(|(run, &value)| {
@@ -83,12 +91,7 @@ fn paint(sheet: &Sheet, tips: &mut Tips, unit: &str, of: &[Spread], span: (f64, 
             ])?;
         }
         let (_, label_y) = chart.backend_coord(&(low, y));
-        write(
-            sheet,
-            &clip(&variant.name, LABEL_LENGTH),
-            (LABELS as i32 - 10, label_y),
-            HPos::Right,
-        )?;
+        write(sheet, &clip(&variant.name, LABEL_LENGTH), (labels - 10, label_y), HPos::Right)?;
         let half = LINE as i32 / 2;
         tips.add((0, label_y - half), (WIDTH as i32, label_y + half), tip(variant, unit));
     }

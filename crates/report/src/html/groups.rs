@@ -34,6 +34,8 @@ pub(super) struct More {
 
 /// Groups that are open at first.
 const OPEN: usize = 3;
+/// Metrics of a workload whose single runs are shown at first.
+const SPREAD: usize = 2;
 
 /// By table where there are tables, else by workload.
 pub(super) fn groups(source: &Source) -> Result<Vec<Group>, ReportError> {
@@ -66,8 +68,9 @@ fn of_single(draw: &Pictures, workload: &WorkloadResults) -> Result<Group, Repor
     let findings = of_workload(workload, &source.resampling);
     let mut pictures = Vec::new();
     pictures.extend(draw.changes(&workload.name, &findings)?);
-    for finding in &findings {
-        pictures.extend(draw.spread(finding)?);
+    let mut spread = Vec::new();
+    for (at, finding) in findings.iter().enumerate() {
+        if at < SPREAD { &mut pictures } else { &mut spread }.extend(draw.spread(finding)?);
     }
     pictures.extend(draw.distances(&workload.name, &[workload])?);
     let mut more = vec![More {
@@ -75,6 +78,10 @@ fn of_single(draw: &Pictures, workload: &WorkloadResults) -> Result<Group, Repor
         text: results::workload(workload, entry, study, &source.resampling),
         pictures: vec![],
     }];
+    if !spread.is_empty() {
+        let title = format!("Single runs, {} further metrics", spread.len());
+        more.push(More { title, text: String::new(), pictures: spread });
+    }
     more.push(counted(draw, workload)?);
     Ok(Group {
         title: workload.title.clone(),
@@ -101,7 +108,7 @@ fn of_rows(draw: &Pictures, table: &Table, compared: &Compared) -> Result<Group,
     let findings = of_table(table, compared);
     let mut pictures = Vec::new();
     pictures.extend(draw.ratios(table, compared)?);
-    let changes: Vec<Picture> = draw.changes(&table.metric, &findings)?.into_iter().collect();
+    let changes = draw.changes(&table.metric, &findings)?;
     let mut spread = Vec::new();
     for finding in &findings {
         spread.extend(draw.spread(finding)?);

@@ -17,6 +17,8 @@ use stats::{Table, Verdict};
 
 /// Most lines of a picture of changes; the others go into further pictures.
 const LINES: usize = 90;
+/// Changes of more percent than this have a picture of their own, on whose scale the others would be one spot.
+const LARGE: f64 = 200.0;
 
 /// Draws what belongs to a source.
 pub(super) struct Pictures<'a> {
@@ -41,12 +43,12 @@ impl Pictures<'_> {
         variants.iter().position(|v| v.name == variant).unwrap_or(variants.len())
     }
 
-    /// Every change of `findings` with its interval.
+    /// Every change of `findings` with its interval; large ones apart.
     pub(super) fn changes(
         &self,
         name: &str,
         findings: &[Finding],
-    ) -> Result<Option<Picture>, ReportError> {
+    ) -> Result<Vec<Picture>, ReportError> {
         let mut lines = Vec::new();
         for finding in findings {
             let baseline = finding.sides.first().map_or("", |s| s.variant.as_str());
@@ -73,10 +75,18 @@ impl Pictures<'_> {
                 });
             }
         }
-        lines.truncate(LINES);
-        let title = format!("{name}: change from the baseline");
-        let svg = intervals(&title, "change in percent, positive is better", &lines)?;
-        Ok(picture(file_name(&["change", name]), &title, svg))
+        let is_large = |l: &Line| l.ends.0.abs().max(l.ends.1.abs()) > LARGE;
+        let (large, usual): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(is_large);
+        let what = "change in percent, positive is better";
+        let mut out = Vec::new();
+        for (kind, lines) in [("change", usual), ("large-change", large)] {
+            let title = format!("{name}: {} from the baseline", kind.replace('-', " "));
+            for part in lines.chunks(LINES) {
+                let svg = intervals(&title, what, part)?;
+                out.extend(picture(file_name(&[kind, name]), &title, svg));
+            }
+        }
+        Ok(out)
     }
 
     /// Single runs of a quantity.
@@ -186,11 +196,13 @@ impl Pictures<'_> {
         let mut out = Vec::new();
         for table in &study.tables {
             let cells = validation.cells.iter().filter(|c| c.table == table.name);
-            let lines: Vec<Line> = cells.map(|c| self.published_line(c)).take(LINES).collect();
+            let lines: Vec<Line> = cells.map(|c| self.published_line(c)).collect();
             let title = format!("{}: published beside predicted", table.name);
             let what = "change in percent, positive is better";
-            let svg = intervals(&title, what, &lines)?;
-            out.extend(picture(file_name(&["published", &table.name]), &title, svg));
+            for part in lines.chunks(LINES) {
+                let svg = intervals(&title, what, part)?;
+                out.extend(picture(file_name(&["published", &table.name]), &title, svg));
+            }
         }
         Ok(out)
     }

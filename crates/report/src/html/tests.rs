@@ -98,7 +98,8 @@ fn every_picture_stands_alone() {
     let plan = plan(|text| text);
     let pictures = report(Ok(&plan), &results(&plan)).pictures();
     let mut names: Vec<&str> = pictures.iter().map(|p| p.name.as_str()).collect();
-    for wanted in ["machine-power9-big-core", "change-ebizzy", "heat-big-core", "waits-sched-pipe"] {
+    for wanted in ["machine-power9-big-core", "change-ebizzy", "heat-big-core", "waits-sched-pipe"]
+    {
         assert!(names.contains(&wanted), "{wanted}: {names:?}");
     }
     let number = names.len();
