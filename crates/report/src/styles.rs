@@ -184,10 +184,10 @@ fn legend(finding: &Finding) -> String {
     let changes = finding.sides.iter().find_map(|s| s.change);
     let interval = changes.map_or(String::new(), |c| {
         let level = c.percent.confidence.percent();
-        format!("positive is better, {level:.0} % intervals, shows = smallest detectable; ")
+        format!("positive = better, {level:.0} % intervals, shows: smallest detectable; ")
     });
     let runs = range.map_or(String::new(), |(low, high)| {
-        format!("runs from {} to {}", significant(low, 6), significant(high, 6))
+        format!("runs from {} to {}", significant(low, 4), significant(high, 4))
     });
     match interval.is_empty() && runs.is_empty() {
         true => String::new(),

@@ -25,6 +25,8 @@ const CPU: f64 = 34.0;
 const MEAN: f64 = 46.0;
 const FONT: f64 = 11.0;
 const INK: &str = "#000000";
+/// Least height of a bracket that one can point at.
+const POINTED: f64 = 7.0;
 /// Least height of a row that has room for its CPU's number.
 const NUMBERED: f64 = 9.0;
 
@@ -117,8 +119,16 @@ impl Map<'_> {
             .set("data-slice-us", self.heat.slice_ns as f64 / 1e3)
             .set("data-levels", data);
         let mut group = Group::new().set("font-family", FONTS).add(image);
-        for bracket in &self.rows.brackets {
-            group = group.add(self.bracket(bracket));
+        let shapes: Vec<String> = self.rows.brackets.iter().map(|b| self.shape(b)).collect();
+        let shapes = Path::new()
+            .set("d", shapes.join(" "))
+            .set("fill", "none")
+            .set("stroke", INK)
+            .set("stroke-opacity", "0.65");
+        group = group.add(shapes);
+        // Those of two threads in 256 CPUs are lower than a line of text.
+        for bracket in self.rows.brackets.iter().filter(|b| self.length(b) >= POINTED) {
+            group = group.add(self.label(bracket));
         }
         group = self.names(group);
         group = self.times(group, TOP + height);
@@ -149,21 +159,26 @@ impl Map<'_> {
         format!("How busy {n} CPUs were over {ms:.1} ms, dark is idle.{busiest}")
     }
 
-    fn bracket(&self, bracket: &Bracket) -> Group {
+    fn length(&self, bracket: &Bracket) -> f64 {
+        bracket.rows.1 as f64 * self.height - 2.0
+    }
+
+    /// Left and upper end.
+    fn corner(&self, bracket: &Bracket) -> (f64, f64) {
         let x = 6.0 + bracket.depth as f64 * BRACKET;
-        let top = TOP + bracket.rows.0 as f64 * self.height + 1.0;
-        let length = bracket.rows.1 as f64 * self.height - 2.0;
-        let shape = format!(
-            "M {} {} h -5 v {} h 5",
-            number(x + BRACKET - 2.0),
-            number(top),
-            number(length)
-        );
-        let shape = Path::new()
-            .set("d", shape)
-            .set("fill", "none")
-            .set("stroke", INK)
-            .set("stroke-opacity", "0.65");
+        (x, TOP + bracket.rows.0 as f64 * self.height + 1.0)
+    }
+
+    fn shape(&self, bracket: &Bracket) -> String {
+        let (x, top) = self.corner(bracket);
+        let (x, top) = (number(x + BRACKET - 2.0), number(top));
+        format!("M {x} {top} h -5 v {} h 5", number(self.length(bracket)))
+    }
+
+    /// A bracket's name, where there is room, and what one reads when pointing at it.
+    fn label(&self, bracket: &Bracket) -> Group {
+        let (x, top) = self.corner(bracket);
+        let length = self.length(bracket);
         let tip = format!("{}: CPU {}", bracket.label, bracket.cpus);
         let place = Rectangle::new()
             .set("class", "tip")
@@ -173,7 +188,7 @@ impl Map<'_> {
             .set("height", number(length.max(1.0)))
             .set("fill-opacity", 0)
             .add(Title::new(tip));
-        let mut group = Group::new().add(shape);
+        let mut group = Group::new();
         let short = bracket.label.split(',').next().map_or("", str::trim);
         let fits = |text: &&str| text_width(text, FONT - 1.5) <= length;
         if let Some(label) = [bracket.label.as_str(), short].into_iter().find(fits) {

@@ -34,6 +34,9 @@ pub(super) struct More {
 
 /// Groups that are open at first.
 const OPEN: usize = 3;
+/// In tables of rows: rows whose single runs are drawn, over all tables, and workloads whose waits and pipelines are.
+const ROWS: usize = 24;
+const WATCHED: usize = 8;
 /// Metrics of a workload whose single runs are shown at first.
 const SPREAD: usize = 2;
 
@@ -82,7 +85,7 @@ fn of_single(draw: &Pictures, workload: &WorkloadResults) -> Result<Group, Repor
         let title = format!("Single runs, {} further metrics", spread.len());
         more.push(More { title, text: String::new(), pictures: spread });
     }
-    more.push(counted(draw, workload)?);
+    more.push(counted(draw, workload, true)?);
     Ok(Group {
         title: workload.title.clone(),
         name: workload.name.clone(),
@@ -94,17 +97,33 @@ fn of_single(draw: &Pictures, workload: &WorkloadResults) -> Result<Group, Repor
     })
 }
 
-/// Waits, busy pipelines, and all that runs counted.
-fn counted(draw: &Pictures, workload: &WorkloadResults) -> Result<More, ReportError> {
+/// All that runs counted, with waits and busy pipelines as pictures where `is_drawn`.
+fn counted(
+    draw: &Pictures,
+    workload: &WorkloadResults,
+    is_drawn: bool,
+) -> Result<More, ReportError> {
     let mut pictures = Vec::new();
-    pictures.extend(draw.waits(workload)?);
-    pictures.extend(draw.pipelines(workload)?);
-    let text = counters::counters(workload);
-    let title = format!("{}: waits after wake-ups, shared pipelines, all counters", workload.name);
+    if is_drawn {
+        pictures.extend(draw.waits(workload)?);
+        pictures.extend(draw.pipelines(workload)?);
+    }
+    let what = if is_drawn {
+        "waits after wake-ups, shared pipelines, all counters"
+    } else {
+        "all counters"
+    };
+    let (title, text) = (format!("{}: {what}", workload.name), counters::counters(workload));
     Ok(More { title, text, pictures })
 }
 
-fn of_rows(draw: &Pictures, table: &Table, compared: &Compared) -> Result<Group, ReportError> {
+/// A table, with the single runs of its first `drawn` rows.
+fn of_rows(
+    draw: &Pictures,
+    table: &Table,
+    compared: &Compared,
+    drawn: usize,
+) -> Result<Group, ReportError> {
     let findings = of_table(table, compared);
     let mut pictures = Vec::new();
     pictures.extend(draw.ratios(table, compared)?);
@@ -140,7 +159,8 @@ fn beside_rows(draw: &Pictures) -> Result<Vec<Group>, ReportError> {
         return Ok(vec![]);
     }
     let pictures = draw.distances("all", &all)?.into_iter().collect();
-    let more = all.iter().map(|w| counted(draw, w)).collect::<Result<_, _>>()?;
+    let more = all.iter().enumerate().map(|(at, w)| counted(draw, w, at < WATCHED));
+    let more = more.collect::<Result<_, _>>()?;
     Ok(vec![Group {
         title: "Where wake-ups landed, waits and counters".to_string(),
         name: "placement".to_string(),

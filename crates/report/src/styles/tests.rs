@@ -45,7 +45,7 @@ fn plain_is_a_line_a_variant() {
         "big|core 5.25 +19.23 +18.23 .. +20.73 2.25 better █ █",
         "noise 6.5 -0.01 -1.01 .. +1.49 2.25 not proven ▃█",
         "absent missing",
-        "positive is better, 95 % intervals, shows = smallest detectable; runs from 5 to 7",
+        "positive = better, 95 % intervals, shows: smallest detectable; runs from 5 to 7",
         "",
     ];
     assert_eq!(lines, expected, "{text}");
