@@ -40,7 +40,7 @@ pub(super) struct Constant {
 /// One thing that came out.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// `better`, `worse` or `none`.
+    /// `better`, `worse`, `none` or, where samples carry no comparison, `apart`.
     pub(super) class: &'static str,
     pub(super) what: String,
     pub(super) words: String,
@@ -132,7 +132,8 @@ pub(super) fn class(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Better) => "better",
         Some(Verdict::Worse) => "worse",
-        Some(Verdict::NoDifference) | None => "none",
+        Some(Verdict::NoDifference) => "none",
+        None => "apart",
     }
 }
 

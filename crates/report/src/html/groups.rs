@@ -45,9 +45,11 @@ pub(super) fn groups(source: &Source) -> Result<Vec<Group>, ReportError> {
     let draw = Pictures { source };
     let mut groups = match &source.rows {
         Some(rows) => {
-            let tables =
-                rows.tables.iter().map(|(table, compared)| of_rows(&draw, table, compared));
-            let mut groups = tables.collect::<Result<Vec<_>, _>>()?;
+            let (mut groups, mut left) = (Vec::new(), ROWS);
+            for (table, compared) in &rows.tables {
+                groups.push(of_rows(&draw, table, compared, left)?);
+                left = left.saturating_sub(table.rows.len());
+            }
             groups.extend(beside_rows(&draw)?);
             groups
         }
@@ -129,17 +131,19 @@ fn of_rows(
     pictures.extend(draw.ratios(table, compared)?);
     let changes = draw.changes(&table.metric, &findings)?;
     let mut spread = Vec::new();
-    for finding in &findings {
+    for finding in findings.iter().take(drawn) {
         spread.extend(draw.spread(finding)?);
     }
-    let more = vec![
-        More { title: "Changes, row by row".to_string(), text: String::new(), pictures: changes },
-        More {
-            title: "Single runs, row by row".to_string(),
-            text: String::new(),
-            pictures: spread,
-        },
-    ];
+    let more_of =
+        |title: &str, pictures| More { title: title.to_string(), text: String::new(), pictures };
+    let mut more = vec![more_of("Changes, row by row", changes)];
+    if !spread.is_empty() {
+        let title = match drawn < findings.len() {
+            true => "Single runs of the first rows",
+            false => "Single runs, row by row",
+        };
+        more.push(more_of(title, spread));
+    }
     Ok(Group {
         title: format!("{} ({})", table.metric, table.unit),
         name: table.metric.clone(),

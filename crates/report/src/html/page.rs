@@ -13,6 +13,9 @@ use crate::machine_tree::machine_tree;
 use crate::validation::validation;
 use askama::Template;
 
+/// Verdicts that are shown at first.
+const AT_ONCE: usize = 12;
+
 /// The page.
 #[derive(Debug, Template)]
 #[template(path = "report.html")]
@@ -30,6 +33,8 @@ pub(super) struct Page {
     workloads: Vec<Workload>,
     constants: Vec<Constant>,
     outcomes: Vec<Outcome>,
+    /// Those beyond what a reader takes in at once.
+    further: Vec<Outcome>,
     modes: Result<Vec<Mode>, String>,
     groups: Vec<Group>,
     heat: Result<Heat, String>,
@@ -66,6 +71,8 @@ struct Published {
 impl Page {
     pub(super) fn of(source: &Source) -> Result<Page, ReportError> {
         let experiment = &source.results.experiment;
+        let mut outcomes = compared::outcomes(source);
+        let further = outcomes.split_off(outcomes.len().min(AT_ONCE));
         Ok(Page {
             title: experiment.title.clone(),
             name: experiment.name.clone(),
@@ -79,7 +86,8 @@ impl Page {
             variants: compared::variants(source),
             workloads: compared::workloads(source),
             constants: compared::constants(source),
-            outcomes: compared::outcomes(source),
+            outcomes,
+            further,
             modes: domains::modes(source),
             groups: groups::groups(source)?,
             heat: heat(source)?,
