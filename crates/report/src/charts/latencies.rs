@@ -23,9 +23,12 @@ pub struct Waits {
     pub bins: Vec<(f64, f64)>,
 }
 
+/// Colour, name and points of a variant's line.
+type Curve = (RGBColor, String, Vec<(f64, f64)>);
+
 /// The share of wake-ups that waited longer, by time, both axes logarithmic; nothing to draw without a wake-up.
 pub fn latencies(title: &str, of: &[Waits]) -> Result<Option<String>, ReportError> {
-    let lines: Vec<(RGBColor, String, Vec<(f64, f64)>)> = of
+    let lines: Vec<Curve> = of
         .iter()
         .map(|w| (colours::variant(w.variant), w.name.clone(), longer(&w.bins)))
         .filter(|(_, _, points)| !points.is_empty())
@@ -64,7 +67,7 @@ fn longer(bins: &[(f64, f64)]) -> Vec<(f64, f64)> {
 fn paint(
     sheet: &Sheet,
     tips: &mut Tips,
-    lines: &[(RGBColor, String, Vec<(f64, f64)>)],
+    lines: &[Curve],
     top: u32,
     (furthest, least): (f64, f64),
 ) -> Drawn {

@@ -71,7 +71,7 @@ fn mode(source: &Source, title: String, machines: Vec<Machine>) -> Result<Mode, 
             kernel: entry.kernel.to_string(),
             same: diff.is_none(),
             lines: lines.collect(),
-            diff: diff.unwrap_or_else(String::new),
+            diff: diff.map_or(String::new(), |text| text),
         });
     }
     Ok(Mode { title, variants })
