@@ -1,7 +1,10 @@
 //! The command line.
 
 mod guests;
+mod report;
 mod trace;
+
+pub use report::{LayoutArgs, ReportArgs, StyleName};
 
 pub use guests::{
     AccelName, CacheArgs, CaptureArgs, DoctorArgs, FetchArgs, GuestArgs, Part, VmCommand,
@@ -26,6 +29,7 @@ Examples:
   schedscape run experiments/power9-big-core.toml
   schedscape run experiments/power9-big-core.toml --out out/big-core
   schedscape compare out/big-core
+  schedscape report out/big-core --output big-core.html
   schedscape compare --mmtests work/log 6.12-vanilla 6.12-patched
   schedscape validate power9-big-core --json
   schedscape trace out/big-core --workload sched-pipe --variant vanilla -o pipe.pftrace
@@ -44,6 +48,8 @@ pub enum Command {
     Run(RunArgs),
     /// Show the results that `run --out` stored, or compare MMTests' results
     Compare(CompareArgs),
+    /// Make one HTML file of the results that `run --out` stored, to look at and to send
+    Report(ReportArgs),
     /// Show published beside predicted figures, study by study
     Validate(ValidateArgs),
     /// Show machines
@@ -119,6 +125,8 @@ pub struct RunArgs {
     /// Print data instead of text
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub layout: LayoutArgs,
     /// With `--engine vm`: boots of each kernel and firmware, over which the runs are spread
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub boots: Option<u32>,
@@ -138,6 +146,8 @@ pub enum EngineName {
 #[command(after_help = "\
 Examples:
   schedscape compare out/big-core
+  schedscape compare out/big-core --style markdown
+  schedscape compare out/big-core --csv > big-core.csv
   schedscape compare out/sim out/vm
   schedscape compare --mmtests work/log 6.12-vanilla 6.12-patched
   schedscape compare --mmtests work/log 5.9-ondemand 5.9-perfgov 5.9-schedutil --json")]
@@ -154,6 +164,8 @@ pub struct CompareArgs {
     /// Print data instead of text
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub layout: LayoutArgs,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -7,6 +7,7 @@ use crate::guests;
 use crate::json;
 use crate::mmtests;
 use crate::output::{heading, print, print_json};
+use crate::styles::{self, Layout};
 use crate::tables;
 use experiment::guests::measured_in_guests;
 use experiment::journal::Identity;
@@ -102,7 +103,9 @@ fn run_by(
     run: &dyn Fn(Option<&Journal>) -> Result<Results, Failure>,
 ) -> Result<(), Failure> {
     let journal = args.out.as_deref().map(|dir| journal(plan, engine, dir)).transpose()?;
-    let before = if args.json { String::new() } else { machine_and_domains(plan)? };
+    let layout = styles::asked(&args.layout);
+    let is_data = args.json || matches!(layout, Some(Layout::Csv));
+    let before = if is_data { String::new() } else { machine_and_domains(plan)? };
     let results = match (run(journal.as_ref()), &journal) {
         (Err(failure), Some(_)) => {
             journal.map(Journal::remove_if_empty).transpose()?;
@@ -119,12 +122,12 @@ fn run_by(
         let tables = tables.as_ref().map(tables::study).transpose()?;
         return print_json(&json::run(plan, &results, tables, &cells, &resampling()?)?);
     }
-    print(&(before + &tables(&results, args.counters)?))
+    print(&(before + &shown(&results, layout.as_ref(), args.counters)?))
 }
 
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let dir = match (&args.mmtests, &args.names[..]) {
-        (Some(log), runs) => return mmtests::compare(log, runs, args.json),
+        (Some(log), runs) => return mmtests::compare(log, runs, args),
         (None, [dir]) => dir,
         (None, [one, other]) => return engines(one, other, args),
         (None, several) => {
@@ -140,11 +143,14 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         let tables = tables.as_ref().map(tables::study).transpose()?;
         return print_json(&json::results(&results, tables, &cells, &resampling()?));
     }
-    print(&tables(&results, args.counters)?)
+    print(&shown(&results, styles::asked(&args.layout).as_ref(), args.counters)?)
 }
 
 /// Two stores of one experiment side by side.
 fn engines(one: &Path, other: &Path, args: &CompareArgs) -> Result<(), Failure> {
+    if styles::asked(&args.layout).is_some() {
+        return Err("--style and --csv: found two directories, expected one".into());
+    }
     let (a, b) = (store::read(one)?, store::read(other)?);
     let compared = experiment::engines::compare((&a, one), (&b, other), &resampling()?)?;
     if args.json {
@@ -176,7 +182,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
 
 /// The study that the experiment names, if it does. Times of guests are not those of a machine, so no figure that was
 /// published for one goes beside them.
-fn study_of(results: &Results) -> Result<Option<Study>, Failure> {
+pub fn study_of(results: &Results) -> Result<Option<Study>, Failure> {
     if measured_in_guests(&results.engine) {
         return Ok(None);
     }
@@ -184,7 +190,7 @@ fn study_of(results: &Results) -> Result<Option<Study>, Failure> {
 }
 
 /// Published beside predicted.
-fn predicted(study: &Study, results: &Results) -> Result<Validation, Failure> {
+pub fn predicted(study: &Study, results: &Results) -> Result<Validation, Failure> {
     Ok(experiment::validate::validate(study, results, &resampling()?))
 }
 
@@ -212,6 +218,22 @@ fn machine_and_domains(plan: &Plan) -> Result<String, Failure> {
         let built = kernel::build(&plan.machine, &kernel::Kernel::new(version))?;
         out.push_str(&heading(&format!("kernel {version}, as it logs its domains")));
         out.push_str(&kernel::log::log(&built, version));
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+/// Stored runs in the layout asked for, with what was counted where that was asked for.
+fn shown(
+    results: &Results,
+    layout: Option<&Layout>,
+    with_counters: bool,
+) -> Result<String, Failure> {
+    let Some(layout) = layout else { return tables(results, with_counters) };
+    let mut out = styles::results(results, layout)?;
+    for workload in results.workloads.iter().filter(|_| with_counters) {
+        out.push_str(&heading(&workload.title));
+        out.push_str(&counters::counters(workload));
         out.push('\n');
     }
     Ok(out)

@@ -11,6 +11,8 @@ mod mmtests;
 mod output;
 mod prefetch_sweep;
 mod recorded;
+mod report_page;
+mod styles;
 mod tables;
 mod timelines;
 
@@ -39,6 +41,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Vm { command } => return guests::run(&command),
         Command::Run(args) => experiments::run(&args),
         Command::Compare(args) => experiments::compare(&args),
+        Command::Report(args) => report_page::report(&args),
         Command::Validate(args) => experiments::validate(&args),
         Command::Machine { command: MachineCommand::Show(args) } => machines::show(&args),
         Command::Machine { command: MachineCommand::List } => machines::list(),

@@ -1,8 +1,10 @@
 //! `schedscape compare --mmtests`.
 
 use crate::Failure;
+use crate::args::CompareArgs;
 use crate::experiments::resampling;
 use crate::output::{heading, print, print_json};
+use crate::styles;
 use crate::tables::{ComparedTable, LEVEL, compared, texts};
 use ::mmtests::read;
 use report::comparison;
@@ -20,16 +22,19 @@ struct Document<'a> {
     tables: Vec<ComparedTable<'a>>,
 }
 
-pub fn compare(log: &Path, runs: &[PathBuf], json: bool) -> Result<(), Failure> {
+pub fn compare(log: &Path, runs: &[PathBuf], args: &CompareArgs) -> Result<(), Failure> {
     if runs.len() < 2 {
         let found = runs.len();
         return Err(format!("--mmtests: found {found} run, expected two or more").into());
     }
     let runs: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
     let imported = read(log, &runs)?;
+    if let Some(layout) = styles::asked(&args.layout) {
+        return print(&styles::tables(&imported.tables, &layout)?);
+    }
     let overview = overview(&imported.tables, &resampling()?, LEVEL)?;
     let tables = compared(&imported.tables)?;
-    if json {
+    if args.json {
         return print_json(&Document {
             runs: &runs,
             left_out: &imported.left_out,

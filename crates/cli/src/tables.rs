@@ -5,6 +5,7 @@ use crate::experiments::resampling;
 use crate::output::heading;
 use experiment::Tables;
 use report::comparison;
+use report::html::Rows;
 use serde::Serialize;
 use stats::table::{Compared, Overview, overview};
 use stats::{Confidence, Table};
@@ -32,6 +33,20 @@ pub fn compared(tables: &[Table]) -> Result<Vec<ComparedTable<'_>>, Failure> {
 pub fn texts(tables: &[ComparedTable]) -> String {
     let text = |t: &ComparedTable| format!("\n{}", comparison::comparison(t.samples, &t.compared));
     tables.iter().map(text).collect()
+}
+
+/// The tables of an experiment for its report.
+pub fn rows(tables: &Tables) -> Result<Rows<'_>, Failure> {
+    let resampling = resampling()?;
+    let parts = [&tables.performance[..], &tables.per_watt, tables.power.as_slice()];
+    let mut rows = Rows { overviews: vec![], tables: vec![] };
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        rows.overviews.push(overview(part, &resampling, LEVEL)?);
+        for table in part {
+            rows.tables.push((table, table.compare(&resampling, LEVEL)?));
+        }
+    }
+    Ok(rows)
 }
 
 /// The parts of a study's report.

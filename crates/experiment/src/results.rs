@@ -3,8 +3,14 @@
 use crate::file::ExperimentFile;
 use machine::Constants;
 use serde::{Deserialize, Serialize};
+use sim::distance::Distance;
 use stats::{Better, Cell};
 pub use workload::rtapp::Ignored;
+
+/// Names of distances between CPUs as counters have them (`ttwu_smt`), the nearest first.
+pub fn distances() -> [&'static str; Distance::COUNT] {
+    Distance::ALL.map(Distance::name)
+}
 
 /// A measured quantity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

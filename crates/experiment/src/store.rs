@@ -8,6 +8,7 @@
 use crate::ExperimentError;
 use crate::digest::sha256;
 use crate::file::ExperimentFile;
+use crate::journal::Journal;
 use crate::results::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use bytes::Bytes;
 use machine::Constants;
@@ -105,43 +106,98 @@ pub fn write(results: &Results, dir: &Path) -> Result<(), ExperimentError> {
     std::fs::rename(temporary.keep(), dir).map_err(io)
 }
 
+/// What a store holds.
+#[derive(Debug)]
+pub struct Stored {
+    /// The results.
+    pub results: Results,
+    /// Version of schedscape that ran them.
+    pub schedscape: String,
+    /// What is wrong with the runs, where something is; see [`read_partly`].
+    pub damage: Option<ExperimentError>,
+}
+
 /// Reads a directory that [`write()`] made.
 pub fn read(dir: &Path) -> Result<Results, ExperimentError> {
+    Ok(read_whole(dir)?.results)
+}
+
+/// [`read`] with what the results do not say.
+pub fn read_whole(dir: &Path) -> Result<Stored, ExperimentError> {
+    let stored = read_partly(dir)?;
+    match stored.damage {
+        Some(damage) => Err(damage),
+        None => Ok(stored),
+    }
+}
+
+/// Reads what can be read of a directory that [`write()`] made: where its runs are not whole, all of them that can be trusted,
+/// with the damage. Runs whose digest is not the manifest's are not looked at; of runs that are too few all are there.
+///
+/// # Errors
+/// A directory without a manifest of this version.
+pub fn read_partly(dir: &Path) -> Result<Stored, ExperimentError> {
     let path = dir.join(MANIFEST);
-    let text = std::fs::read_to_string(&path)
-        .map_err(|reason| ExperimentError::Io { file: path.display().to_string(), reason })?;
+    let text = std::fs::read_to_string(&path).map_err(|reason| no_manifest(dir, &path, reason))?;
     check_format(&text, &path)?;
     let manifest: Manifest = serde_json::from_str(&text)
         .map_err(|e| broken(&path, &format!("line {}", e.line()), &e.to_string(), "a manifest"))?;
-    let path = dir.join(RUNS);
-    let runs = std::fs::read(&path)
-        .map_err(|reason| ExperimentError::Io { file: path.display().to_string(), reason })?;
-    let found = sha256(&runs);
-    if found != manifest.runs_sha256 {
-        return Err(broken(&path, "SHA-256", &found, &manifest.runs_sha256));
-    }
+    let (schedscape, digest) = (manifest.schedscape, manifest.runs_sha256);
     let mut results = Results {
         engine: manifest.engine,
         experiment: manifest.experiment,
         constants: manifest.constants,
         workloads: manifest.workloads.into_iter().map(empty_workload).collect(),
     };
+    let damage = add_runs(&mut results, &dir.join(RUNS), &digest).err();
+    Ok(Stored { results, schedscape, damage })
+}
+
+/// Reads the runs in `path` into `results`, which have none.
+fn add_runs(results: &mut Results, path: &Path, digest: &str) -> Result<(), ExperimentError> {
+    let runs = std::fs::read(path)
+        .map_err(|reason| ExperimentError::Io { file: path.display().to_string(), reason })?;
+    let found = sha256(&runs);
+    if found != digest {
+        return Err(broken(path, "SHA-256", &found, digest));
+    }
     let rows = SerializedFileReader::new(Bytes::from(runs))
-        .map_err(|e| broken(&path, "footer", &e.to_string(), "a whole Parquet file"))?;
+        .map_err(|e| broken(path, "footer", &e.to_string(), "a whole Parquet file"))?;
     let rows = rows
         .get_row_iter(None)
-        .map_err(|e| broken(&path, "schema", &e.to_string(), "the columns of a result store"))?;
+        .map_err(|e| broken(path, "schema", &e.to_string(), "the columns of a result store"))?;
     for (at, row) in rows.enumerate() {
         let place = || format!("row {at}");
         let row =
-            row.map_err(|e| broken(&path, &place(), &e.to_string(), "a row of a result store"))?;
+            row.map_err(|e| broken(path, &place(), &e.to_string(), "a row of a result store"))?;
         let row = value_of(&row)
-            .map_err(|e| broken(&path, &place(), &e.to_string(), "a row of a result store"))?;
-        add_value(&mut results, row)
-            .map_err(|found| broken(&path, &place(), &found, "a value that the manifest names"))?;
+            .map_err(|e| broken(path, &place(), &e.to_string(), "a row of a result store"))?;
+        add_value(results, row)
+            .map_err(|found| broken(path, &place(), &found, "a value that the manifest names"))?;
     }
-    check_complete(&results, &path)?;
-    Ok(results)
+    check_complete(results, path)
+}
+
+/// Why there is no manifest, and what there is instead.
+fn no_manifest(dir: &Path, path: &Path, reason: std::io::Error) -> ExperimentError {
+    let expected = "what `run --out` stored: manifest.json and runs.parquet";
+    let journal = Journal::path_of(dir);
+    if dir.is_file() {
+        return broken(dir, "directory", "a file", expected);
+    }
+    if reason.kind() != std::io::ErrorKind::NotFound {
+        return ExperimentError::Io { file: path.display().to_string(), reason };
+    }
+    let found = match std::fs::read_dir(dir).map(|mut entries| entries.next().is_none()) {
+        _ if journal.is_file() => {
+            let name = journal.display();
+            format!("{name}, runs of a command that was interrupted and goes on when given again")
+        }
+        Ok(true) => "nothing".to_string(),
+        Ok(false) => "no manifest.json".to_string(),
+        Err(_) => "none".to_string(),
+    };
+    broken(dir, "directory", &found, expected)
 }
 
 pub(crate) fn broken(file: &Path, place: &str, found: &str, expected: &str) -> ExperimentError {
@@ -158,13 +214,16 @@ fn check_format(text: &str, path: &Path) -> Result<(), ExperimentError> {
     #[derive(Deserialize)]
     struct Format {
         format: u32,
+        schedscape: Option<String>,
     }
     let format: Format = serde_json::from_str(text)
         .map_err(|e| broken(path, &format!("line {}", e.line()), &e.to_string(), "a manifest"))?;
-    if format.format != FORMAT {
-        return Err(broken(path, "format", &format.format.to_string(), &FORMAT.to_string()));
+    if format.format == FORMAT {
+        return Ok(());
     }
-    Ok(())
+    let version = format.schedscape.map_or(String::new(), |v| format!(" of schedscape {v}"));
+    let expected = format!("{FORMAT}; {RUNS} can be read with any Parquet reader");
+    Err(broken(path, "format", &format!("{}{version}", format.format), &expected))
 }
 
 fn manifest(results: &Results, runs_sha256: String) -> Manifest {

@@ -30,6 +30,11 @@ impl Tables {
     /// own then.
     pub fn of(results: &Results) -> Option<Tables> {
         results.experiment.workloads.iter().find(|w| w.row.is_some())?;
+        Some(Tables::all(results))
+    }
+
+    /// The tables of `results`; a workload that is no row is a table of its own.
+    pub fn all(results: &Results) -> Tables {
         let columns: Vec<String> =
             results.experiment.variants.iter().map(|v| v.name.clone()).collect();
         let benchmarks = benchmarks(results);
@@ -60,7 +65,7 @@ impl Tables {
                 rows: power,
             });
         }
-        Some(tables)
+        tables
     }
 }
 

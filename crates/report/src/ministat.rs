@@ -100,7 +100,7 @@ fn compared(c: &Comparison) -> String {
 
 /// `value` with `digits` significant digits, as C's `%g` prints it: without trailing zeros, with an
 /// exponent where it is below -4 or not below `digits`.
-fn significant(value: f64, digits: usize) -> String {
+pub(crate) fn significant(value: f64, digits: usize) -> String {
     let scientific = format!("{value:.*e}", digits - 1);
     let split = scientific.split_once('e');
     let Some((mantissa, exponent)) = split.and_then(|(m, e)| Some((m, e.parse::<i32>().ok()?)))

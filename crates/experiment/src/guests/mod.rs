@@ -23,3 +23,34 @@ const NAME: &str = "vm";
 pub fn measured_in_guests(engine: &str) -> bool {
     engine.split('-').next() == Some(NAME)
 }
+
+/// Options of `schedscape run` for an engine of this name.
+pub fn options_of(engine: &str) -> String {
+    let accel = engine.split_once('-').map(|(_, accel)| accel);
+    match (measured_in_guests(engine), accel.and_then(|a| a.strip_prefix("icount"))) {
+        (false, _) => String::new(),
+        (true, Some(shift)) => format!(" --engine {NAME} --icount {shift}"),
+        (true, None) => match accel {
+            Some(accel) => format!(" --engine {NAME} --accel {accel}"),
+            None => format!(" --engine {NAME}"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_are_named_after_what_runs_their_guests() {
+        for (engine, options) in [
+            ("sim", ""),
+            ("vm", " --engine vm"),
+            ("vm-icount3", " --engine vm --icount 3"),
+            ("vm-kvm", " --engine vm --accel kvm"),
+        ] {
+            assert_eq!(options_of(engine), options);
+            assert_eq!(measured_in_guests(engine), engine != "sim");
+        }
+    }
+}

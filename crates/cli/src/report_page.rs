@@ -1,0 +1,101 @@
+//! `schedscape report`.
+
+use crate::Failure;
+use crate::args::ReportArgs;
+use crate::experiments::{predicted, resampling, study_of};
+use crate::output::{print, write_whole};
+use crate::tables;
+use experiment::store::{self, Stored};
+use experiment::{ExperimentFile, Plan, Results, Tables, heat, reproduce};
+use report::html::{Heats, Report, Source};
+
+pub fn report(args: &ReportArgs) -> Result<(), Failure> {
+    let stored = stored(args)?;
+    let results = &stored.results;
+    let plan =
+        Plan::new(results.experiment.clone(), &args.base.join("experiment").display().to_string());
+    let plan = plan.map_err(|e| e.to_string());
+    let rows = Tables::of(results).filter(|_| stored.damage.is_none());
+    let study = study_of(results)?;
+    let validation = study.as_ref().map(|s| predicted(s, results)).transpose()?;
+    let reproduction = reproduce::reproduce(&results.experiment, &results.engine)?;
+    let source = Source {
+        results,
+        schedscape: &stored.schedscape,
+        damage: stored.damage.as_ref().map(ToString::to_string),
+        heat: heats(args, results, plan.as_ref().ok())?,
+        plan: plan.as_ref().map_err(Clone::clone),
+        rows: rows.as_ref().map(tables::rows).transpose()?,
+        published: study.as_ref().zip(validation.as_ref()),
+        reproduction: &reproduction,
+        resampling: resampling()?,
+    };
+    let report = Report::new(&source)?;
+    let html = report.html()?;
+    let mut told = format!("{} ({} KiB)\n", args.output.display(), html.len().div_ceil(1024));
+    if let Some(dir) = &args.svg {
+        std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+        let pictures = report.pictures();
+        for picture in &pictures {
+            write_whole(&dir.join(format!("{}.svg", picture.name)), &picture.svg)?;
+        }
+        told.push_str(&format!("{} ({} pictures)\n", dir.display(), pictures.len()));
+    }
+    write_whole(&args.output, &html)?;
+    print(&told)
+}
+
+/// The store, whole unless less is enough.
+fn stored(args: &ReportArgs) -> Result<Stored, Failure> {
+    let stored = store::read_partly(&args.dir)?;
+    match &stored.damage {
+        Some(damage) if !args.partial => {
+            Err(format!("{damage}; `report --partial` shows what is left").into())
+        }
+        _ => Ok(stored),
+    }
+}
+
+/// The first run of a workload under each of its variants.
+fn heats(args: &ReportArgs, results: &Results, plan: Option<&Plan>) -> Result<Heats, Failure> {
+    let file = &results.experiment;
+    let names: Vec<&str> = file.workloads.iter().map(|w| w.name.as_str()).collect();
+    let chosen = match &args.workload {
+        Some(name) => Some(names.iter().position(|n| n == name).ok_or_else(|| {
+            format!("--workload: found `{name}`, expected one of {}", names.join(", "))
+        })?),
+        None => default_workload(file),
+    };
+    let none = |why: &str| Ok(Heats::None(why.to_string()));
+    if experiment::guests::measured_in_guests(&results.engine) {
+        return none("what real kernels do in guests is not watched CPU by CPU");
+    }
+    if args.no_heat_map {
+        return none("it was left out (--no-heat-map)");
+    }
+    let (Some(plan), Some(workload)) = (plan, chosen) else {
+        return none("the experiment cannot be simulated again here");
+    };
+    let mut changed = Vec::new();
+    let mut variants = Vec::new();
+    for v in file.variants_of(workload) {
+        let name = file.variants[v].name.clone();
+        let heat = heat::heat(plan, workload, v, 0).map_err(|e| e.to_string());
+        let stored = results.workloads.get(workload).and_then(|w| {
+            w.variants.iter().find(|of| of.name == name)?.runs.first().map(|run| &run.metrics)
+        });
+        if let (Ok(heat), Some(stored)) = (&heat, stored)
+            && heat.metrics.iter().zip(stored).any(|(a, b)| a != b)
+        {
+            changed.push(name.clone());
+        }
+        variants.push((name, heat));
+    }
+    Ok(Heats::Of { workload: file.workloads[workload].title.clone(), variants, changed })
+}
+
+/// The first workload that has variants to compare, else the first.
+fn default_workload(file: &ExperimentFile) -> Option<usize> {
+    let all = 0..file.workloads.len();
+    all.clone().find(|&w| file.variants_of(w).len() > 1).or(all.clone().next())
+}

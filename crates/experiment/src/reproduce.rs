@@ -1,0 +1,116 @@
+//! How to run an experiment again: the exact command, and the file that it takes.
+
+use crate::ExperimentError;
+use crate::file::ExperimentFile;
+use crate::{guests, study};
+
+/// How to run an experiment again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reproduction {
+    /// The command; it stores what it runs in a new directory.
+    pub command: String,
+    /// The experiment file that the command names, as TOML; `None` where it is one that ships with schedscape.
+    pub file: Option<String>,
+}
+
+/// How to run `experiment` again by `engine`: the shipped file with options where that is the same experiment, else a file
+/// of its own.
+///
+/// # Errors
+/// An experiment that TOML cannot hold, and a shipped one that does not read.
+pub fn reproduce(
+    experiment: &ExperimentFile,
+    engine: &str,
+) -> Result<Reproduction, ExperimentError> {
+    let engine = guests::options_of(engine);
+    let out = plain(&experiment.name);
+    let (file, options) = match shipped(experiment)? {
+        Some(options) => (None, options),
+        None => (Some(to_toml(experiment)?), String::new()),
+    };
+    let path = match &file {
+        Some(_) => format!("{out}.toml"),
+        None => format!("experiments/{}.toml", experiment.name),
+    };
+    Ok(Reproduction {
+        command: format!("schedscape run {path}{options}{engine} --out out/{out}"),
+        file,
+    })
+}
+
+/// The experiment as a file.
+fn to_toml(experiment: &ExperimentFile) -> Result<String, ExperimentError> {
+    toml::to_string(experiment).map_err(|e| ExperimentError::Refused {
+        file: experiment.name.clone(),
+        field: "experiment".to_string(),
+        reason: e.to_string(),
+    })
+}
+
+/// A name that a shell takes as it is.
+fn plain(name: &str) -> String {
+    let kept = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    name.chars().map(kept).collect()
+}
+
+/// The options that make a shipped experiment of this name this one; `None` where there are none such.
+fn shipped(experiment: &ExperimentFile) -> Result<Option<String>, ExperimentError> {
+    if !study::names().contains(&experiment.name.as_str()) {
+        return Ok(None);
+    }
+    let (text, path) = study::experiment(&experiment.name)?;
+    let mut file = ExperimentFile::parse(text, &path)?;
+    let mut options = String::new();
+    if file.seed != experiment.seed {
+        options.push_str(&format!(" --seed {}", experiment.seed));
+        file.seed = experiment.seed;
+    }
+    let kept = |name: &str| experiment.workloads.iter().any(|w| w.name == name);
+    if !file.workloads.iter().all(|w| kept(&w.name)) {
+        file.workloads.retain(|w| kept(&w.name));
+        for workload in &file.workloads {
+            options.push_str(&format!(" --workload {}", workload.name));
+        }
+    }
+    let runs = experiment.workloads.first().map(|w| w.runs);
+    if let Some(runs) = runs.filter(|_| file.workloads != experiment.workloads) {
+        options.push_str(&format!(" --runs {runs}"));
+        file.workloads.iter_mut().for_each(|w| w.runs = runs);
+    }
+    Ok((file == *experiment).then_some(options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn big_core() -> ExperimentFile {
+        let (text, path) = study::experiment("power9-big-core").unwrap();
+        ExperimentFile::parse(text, &path).unwrap()
+    }
+
+    #[test]
+    fn a_shipped_experiment_is_named_with_what_was_asked_otherwise() {
+        let mut file = big_core();
+        let plain = reproduce(&file, "sim").unwrap();
+        let expected = "schedscape run experiments/power9-big-core.toml --out out/power9-big-core";
+        assert_eq!((plain.command.as_str(), plain.file), (expected, None));
+        file.seed = 7;
+        file.workloads.retain(|w| w.name == "sched-pipe");
+        file.workloads[0].runs = 3;
+        let other = reproduce(&file, "sim").unwrap();
+        let options = ".toml --seed 7 --workload sched-pipe --runs 3 --out";
+        assert!(other.command.contains(options) && other.file.is_none(), "{}", other.command);
+    }
+
+    #[test]
+    fn any_other_experiment_comes_with_its_file() {
+        let mut file = big_core();
+        file.title = "ours".to_string();
+        file.name = "power9; rm".to_string();
+        let own = reproduce(&file, "vm-icount2").unwrap();
+        let expected = "schedscape run power9--rm.toml --engine vm --icount 2 --out out/power9--rm";
+        assert_eq!(own.command, expected);
+        assert_eq!(ExperimentFile::parse(&own.file.unwrap(), "x.toml").unwrap(), file);
+    }
+}

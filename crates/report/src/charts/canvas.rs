@@ -1,0 +1,170 @@
+//! A sheet that plotters draws on, with what is shown where one points.
+
+use crate::error::ReportError;
+use crate::machine_svg::draw::number;
+use crate::table::clip;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
+use plotters::element::{Rectangle, Text};
+use plotters::prelude::SVGBackend;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, IntoFont, IntoTextStyle, RGBColor, TextStyle};
+use svg::node::element::{Description, Group, Rectangle as Place, Title};
+
+/// Sheet of one picture.
+pub(super) type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// What drawing gives.
+pub(super) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// Text and lines. A page turns this colour where it is dark.
+pub(super) const INK: RGBColor = RGBColor(0, 0, 0);
+/// The ground; likewise.
+pub(super) const GROUND: RGBColor = RGBColor(255, 255, 255);
+/// Size of text, as plotters counts it.
+pub(super) const FONT: u32 = 15;
+/// Width of every picture, in pixels.
+pub(super) const WIDTH: u32 = 920;
+
+/// Texts by place: x, y, width, height.
+#[derive(Default)]
+pub(super) struct Tips {
+    all: Vec<([f64; 4], String)>,
+}
+
+impl Tips {
+    /// Says `text` in the rectangle between two corners.
+    pub(super) fn add(&mut self, from: (i32, i32), to: (i32, i32), text: String) {
+        let [x0, x1] = [from.0.min(to.0), from.0.max(to.0)].map(f64::from);
+        let [y0, y1] = [from.1.min(to.1), from.1.max(to.1)].map(f64::from);
+        self.all.push(([x0, y0, (x1 - x0).max(1.0), (y1 - y0).max(1.0)], text));
+    }
+
+    fn group(&self) -> Group {
+        let place = |(rect, text): &([f64; 4], String)| {
+            let [x, y, width, height] = rect.map(number);
+            Place::new()
+                .set("class", "tip")
+                .set("x", x)
+                .set("y", y)
+                .set("width", width)
+                .set("height", height)
+                .set("fill-opacity", 0)
+                .add(Title::new(printable(text)))
+        };
+        self.all.iter().map(place).fold(Group::new(), Group::add)
+    }
+}
+
+/// Draws a picture called `title` of `height` pixels; `description` says in words what it shows.
+pub(super) fn draw(
+    title: &str,
+    description: &str,
+    height: u32,
+    paint: impl FnOnce(&Sheet, &mut Tips) -> Drawn,
+) -> Result<String, ReportError> {
+    let mut text = String::new();
+    let mut tips = Tips::default();
+    let run = || -> Drawn {
+        let sheet = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
+        sheet.fill(&GROUND)?;
+        paint(&sheet, &mut tips)?;
+        sheet.present()
+    };
+    let failed = |e: String| ReportError::Picture { picture: title.to_string(), reason: e };
+    run().map_err(|e| failed(e.to_string()))?;
+    framed(&text, title, description, tips.group())
+        .ok_or_else(|| failed("found no SVG document".to_string()))
+}
+
+/// The document with a title for those who cannot see it, and `over` above everything.
+fn framed(text: &str, title: &str, description: &str, over: Group) -> Option<String> {
+    let (head, rest) = text.split_once('>')?;
+    let (body, _) = rest.rsplit_once("</svg>")?;
+    let title = Title::new(printable(title));
+    let description = Description::new().add(svg::node::Text::new(printable(description)));
+    Some(format!("{head} role=\"img\">\n{title}\n{description}{body}{over}\n</svg>\n"))
+}
+
+/// `text` on one line, without what XML cannot hold.
+pub(super) fn printable(text: &str) -> String {
+    let keep = |c: char| !matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).filter(|&c| keep(c)).collect()
+}
+
+/// A style of text.
+pub(super) fn style(colour: RGBColor, size: u32, x: HPos) -> TextStyle<'static> {
+    let style = ("sans-serif", size).into_font().into_text_style(&(1000, 1000));
+    let color = colour.to_backend_color();
+    TextStyle { color, pos: Pos::new(x, VPos::Center), ..style }
+}
+
+/// A line of text at `at`: where it starts, ends or has its middle.
+pub(super) fn write(sheet: &Sheet, text: &str, at: (i32, i32), x: HPos) -> Drawn {
+    sheet.draw(&Text::new(printable(text), at, style(INK, FONT, x)))
+}
+
+/// Squares with names, from `x` on in as many lines as they take; gives the lowest pixel.
+pub(super) fn legend(
+    sheet: &Sheet,
+    entries: &[(String, RGBColor)],
+    (left, mut y): (i32, i32),
+) -> Result<i32, DrawingAreaErrorKind<std::io::Error>> {
+    let mut x = left;
+    for (name, colour) in entries {
+        let width = 30 + text_width(name);
+        if x + width > WIDTH as i32 && x > left {
+            (x, y) = (left, y + 20);
+        }
+        let square = [(x, y - 5), (x + 11, y + 6)];
+        sheet.draw(&Rectangle::new(square, colour.filled()))?;
+        sheet.draw(&Rectangle::new(square, INK.mix(0.5).stroke_width(1)))?;
+        write(sheet, name, (x + 16, y), HPos::Left)?;
+        x += width;
+    }
+    Ok(y + 12)
+}
+
+/// Lines that [`legend`] takes.
+pub(super) fn legend_lines(entries: &[(String, RGBColor)], left: i32) -> u32 {
+    let (mut lines, mut x) = (1, left);
+    for (name, _) in entries {
+        let width = 30 + text_width(name);
+        if x + width > WIDTH as i32 && x > left {
+            (lines, x) = (lines + 1, left);
+        }
+        x += width;
+    }
+    lines
+}
+
+/// Room that a line of text takes, in pixels.
+pub(super) fn text_width(text: &str) -> i32 {
+    (text.chars().count() as f64 * f64::from(FONT) * 0.5) as i32
+}
+
+/// Room for the longest of `labels`, each cut to `longest` characters, from `least` to `most` pixels.
+pub(super) fn room<'a>(
+    labels: impl Iterator<Item = &'a str>,
+    longest: usize,
+    (least, most): (i32, i32),
+) -> i32 {
+    let widths = labels.map(|label| text_width(&clip(label, longest)) + 24);
+    widths.max().map_or(least, |width| width.clamp(least, most))
+}
+
+/// A figure on an axis.
+pub(super) fn axis(value: f64) -> String {
+    // Plotters adds steps up: what should be 0 can be a rounding error away.
+    let value = if value.abs() < 1e-9 { 0.0 } else { value };
+    crate::ministat::significant(value, 8)
+}
+
+/// `low..high` with some room at both ends.
+pub(super) fn roomy((low, high): (f64, f64)) -> (f64, f64) {
+    let room = match high - low {
+        span if span > 0.0 => span * 0.06,
+        _ if low != 0.0 => low.abs() * 0.1,
+        _ => 1.0,
+    };
+    (low - room, high + room)
+}

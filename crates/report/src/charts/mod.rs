@@ -1,0 +1,22 @@
+//! Pictures of results as SVG: plotters draws axes and marks, what stands at a place can be read by pointing at it.
+
+mod brackets;
+mod canvas;
+pub mod colours;
+pub mod heat_map;
+pub mod intervals;
+pub mod latencies;
+pub mod rows;
+pub mod shares;
+pub mod spread;
+
+/// A picture that stands alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// File name without extension: ASCII letters, digits, `-`, `_` and `.` only.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// The SVG document.
+    pub svg: String,
+}

@@ -1,0 +1,206 @@
+//! What was compared: variants, workloads, constants; and what came out, in words.
+
+use super::Source;
+use crate::charts::colours;
+use crate::findings::{Finding, in_words, of_workload};
+use experiment::file::VariantEntry;
+use stats::table::OverviewCell;
+use stats::{Better, Verdict};
+
+/// A variant.
+#[derive(Debug)]
+pub(super) struct Variant {
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) colour: String,
+    /// Kernel, mechanisms and whatever else it has of its own.
+    pub(super) facts: Vec<String>,
+}
+
+/// A workload.
+#[derive(Debug)]
+pub(super) struct Workload {
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) runs: u32,
+    pub(super) metrics: String,
+    pub(super) ignored: String,
+}
+
+/// A constant of the machine.
+#[derive(Debug)]
+pub(super) struct Constant {
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) unit: String,
+    pub(super) mark: String,
+    pub(super) source: String,
+}
+
+/// One thing that came out.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// `better`, `worse`, `none` or, where samples carry no comparison, `apart`.
+    pub(super) class: &'static str,
+    pub(super) what: String,
+    pub(super) words: String,
+}
+
+pub(super) fn variants(source: &Source) -> Vec<Variant> {
+    let all = source.results.experiment.variants.iter().enumerate();
+    all.map(|(at, v)| Variant {
+        name: v.name.clone(),
+        title: v.title.clone(),
+        colour: colours::hex(colours::variant(at)),
+        facts: facts(v),
+    })
+    .collect()
+}
+
+fn facts(v: &VariantEntry) -> Vec<String> {
+    let mut facts = vec![format!("kernel {}", v.kernel)];
+    facts.extend(v.mechanisms.iter().map(|(name, on)| format!("{name}={}", on_off(*on))));
+    facts.extend(v.hz.map(|hz| format!("HZ {hz}")));
+    facts.extend(v.smt.map(|smt| format!("SMT {smt}")));
+    facts.extend(v.seed.map(|seed| format!("seed {seed}")));
+    if !v.hotplug.is_empty() {
+        facts.push(format!("{} hotplug steps", v.hotplug.iter().flat_map(|h| h.steps()).count()));
+    }
+    if !v.command_line().is_empty() {
+        facts.push(format!("command line: {}", v.command_line()));
+    }
+    facts
+}
+
+fn on_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+pub(super) fn workloads(source: &Source) -> Vec<Workload> {
+    let of = |w: &experiment::results::WorkloadResults| {
+        let entry = source.results.experiment.workloads.iter().find(|e| e.name == w.name);
+        let metric = |m: &experiment::results::MetricInfo| match m.unit.as_str() {
+            "" => m.name.clone(),
+            unit => format!("{} ({unit})", m.name),
+        };
+        let ignored = w.ignored.iter().map(|i| format!("{} ({})", i.feature.name(), i.path));
+        Workload {
+            name: w.name.clone(),
+            title: w.title.clone(),
+            runs: entry.map_or(0, |e| e.runs),
+            metrics: w.metrics.iter().map(metric).collect::<Vec<_>>().join(", "),
+            ignored: ignored.collect::<Vec<_>>().join(", "),
+        }
+    };
+    source.results.workloads.iter().map(of).collect()
+}
+
+pub(super) fn constants(source: &Source) -> Vec<Constant> {
+    let all = source.results.constants.iter();
+    all.map(|(name, c)| Constant {
+        name: name.to_string(),
+        value: c.value.to_string(),
+        unit: c.unit.clone(),
+        mark: c.mark.to_string(),
+        source: c.source.clone(),
+    })
+    .collect()
+}
+
+/// A finding as the verdict of each variant.
+pub(super) fn outcomes_of(finding: &Finding) -> Vec<Outcome> {
+    let baseline = finding.sides.first().map_or("", |s| s.variant.as_str());
+    let sides = finding.sides.iter().skip(1);
+    sides
+        .map(|side| Outcome {
+            class: class(side.change.map(|c| c.verdict)),
+            what: format!("{}, {} ({})", finding.workload, finding.metric, sense(finding)),
+            words: in_words(side, baseline),
+        })
+        .collect()
+}
+
+fn sense(finding: &Finding) -> String {
+    let sense = match finding.better {
+        Better::Higher => "higher is better",
+        Better::Lower => "lower is better",
+    };
+    format!("{}, {sense}", finding.unit)
+}
+
+pub(super) fn class(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        Some(Verdict::Better) => "better",
+        Some(Verdict::Worse) => "worse",
+        Some(Verdict::NoDifference) => "none",
+        None => "apart",
+    }
+}
+
+/// Verdicts: of tables as wholes where there are tables, else of each workload and metric.
+pub(super) fn outcomes(source: &Source) -> Vec<Outcome> {
+    let Some(rows) = &source.rows else {
+        let workloads = source.results.workloads.iter();
+        let findings = workloads.flat_map(|w| of_workload(w, &source.resampling));
+        return findings.flat_map(|f| outcomes_of(&f)).collect();
+    };
+    let mut out = Vec::new();
+    for overview in &rows.overviews {
+        let Some((baseline, variants)) = overview.columns.split_first() else { continue };
+        for line in &overview.lines {
+            for (variant, cell) in variants.iter().zip(&line.cells) {
+                out.push(Outcome {
+                    class: class(cell.map(|c| c.verdict)),
+                    what: line.metric.clone(),
+                    words: of_whole(
+                        variant,
+                        baseline,
+                        *cell,
+                        smallest(source, &line.metric, variant),
+                    ),
+                });
+            }
+        }
+    }
+    out
+}
+
+/// The range of the smallest detectable effects over a table's rows.
+fn smallest(source: &Source, metric: &str, variant: &str) -> Option<(f64, f64)> {
+    let tables = &source.rows.as_ref()?.tables;
+    let (table, compared) = tables.iter().find(|(t, _)| t.metric == metric)?;
+    let column = table.columns.iter().position(|c| c == variant)?;
+    let effects = compared.rows.iter().filter_map(|row| row.cells.get(column)?.change());
+    effects.map(|c| c.smallest_detectable_percent).fold(None, |range: Option<(f64, f64)>, v| {
+        Some(range.map_or((v, v), |(low, high)| (low.min(v), high.max(v))))
+    })
+}
+
+fn of_whole(
+    variant: &str,
+    baseline: &str,
+    cell: Option<OverviewCell>,
+    smallest: Option<(f64, f64)>,
+) -> String {
+    let Some(cell) = cell else {
+        return format!(
+            "{variant} and {baseline} cannot be compared: a row is missing, or has one run only."
+        );
+    };
+    let r = &cell.ratio;
+    let (level, low, high) = (r.confidence.percent(), r.low, r.high);
+    let ratio = format!("{:.3} ({level:.0} % interval {low:.3} to {high:.3})", r.estimate);
+    let smallest = smallest.map_or(String::new(), |(low, high)| {
+        format!(" Single rows could show effects of {low:.2} to {high:.2} % and more.")
+    });
+    match cell.verdict {
+        Verdict::NoDifference => format!(
+            "No difference proven between {variant} and {baseline} over all rows: ratio {ratio}.{smallest}"
+        ),
+        verdict => {
+            format!(
+                "{variant} is {verdict} than {baseline} over all rows: ratio {ratio}.{smallest}"
+            )
+        }
+    }
+}

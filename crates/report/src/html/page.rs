@@ -1,0 +1,177 @@
+//! What the template shows.
+
+use super::compared::{self, Constant, Outcome, Variant, Workload};
+use super::domains::{self, Mode};
+use super::groups::{self, Group};
+use super::pictures::{Pictures, file_name};
+use super::{Heats, Source};
+use crate::charts::Picture;
+use crate::charts::heat_map::heat_map;
+use crate::error::ReportError;
+use crate::machine_svg::machine_svg;
+use crate::machine_tree::machine_tree;
+use crate::validation::validation;
+use askama::Template;
+
+/// Verdicts that are shown at first.
+const AT_ONCE: usize = 12;
+
+/// The page.
+#[derive(Debug, Template)]
+#[template(path = "report.html")]
+pub(super) struct Page {
+    title: String,
+    name: String,
+    engine: String,
+    is_simulated: bool,
+    schedscape: String,
+    seed: u64,
+    damage: Option<String>,
+    machine_name: String,
+    machine: Result<Drawing, String>,
+    variants: Vec<Variant>,
+    workloads: Vec<Workload>,
+    constants: Vec<Constant>,
+    outcomes: Vec<Outcome>,
+    /// Those beyond what a reader takes in at once.
+    further: Vec<Outcome>,
+    modes: Result<Vec<Mode>, String>,
+    groups: Vec<Group>,
+    heat: Result<Heat, String>,
+    published: Option<Published>,
+    command: String,
+    file: Option<String>,
+}
+
+/// The machine.
+#[derive(Debug)]
+struct Drawing {
+    title: String,
+    tree: String,
+    picture: Picture,
+}
+
+/// Maps by variant: its place and name, the map or why there is none.
+#[derive(Debug)]
+struct Heat {
+    workload: String,
+    maps: Vec<(usize, String, Result<Picture, String>)>,
+    changed: String,
+}
+
+/// A study's figures.
+#[derive(Debug)]
+struct Published {
+    title: String,
+    source: String,
+    text: String,
+    pictures: Vec<Picture>,
+}
+
+impl Page {
+    pub(super) fn of(source: &Source) -> Result<Page, ReportError> {
+        let experiment = &source.results.experiment;
+        let mut outcomes = compared::outcomes(source);
+        let further = outcomes.split_off(outcomes.len().min(AT_ONCE));
+        Ok(Page {
+            title: experiment.title.clone(),
+            name: experiment.name.clone(),
+            engine: source.results.engine.clone(),
+            is_simulated: !experiment::guests::measured_in_guests(&source.results.engine),
+            schedscape: source.schedscape.to_string(),
+            seed: experiment.seed,
+            damage: source.damage.clone(),
+            machine_name: experiment.machine.clone(),
+            machine: machine(source),
+            variants: compared::variants(source),
+            workloads: compared::workloads(source),
+            constants: compared::constants(source),
+            outcomes,
+            further,
+            modes: domains::modes(source),
+            groups: groups::groups(source)?,
+            heat: heat(source)?,
+            published: published(source)?,
+            command: source.reproduction.command.clone(),
+            file: source.reproduction.file.clone(),
+        })
+    }
+
+    /// Every picture once, in the page's order.
+    pub(super) fn pictures(&self) -> Vec<Picture> {
+        let mut all: Vec<Picture> = Vec::new();
+        all.extend(self.machine.iter().map(|m| m.picture.clone()));
+        for group in &self.groups {
+            all.extend(group.pictures.iter().cloned());
+            all.extend(group.more.iter().flat_map(|m| &m.pictures).cloned());
+        }
+        let maps = self.heat.iter().flat_map(|h| &h.maps);
+        all.extend(maps.filter_map(|(_, _, map)| map.as_ref().ok().cloned()));
+        all.extend(self.published.iter().flat_map(|p| &p.pictures).cloned());
+        numbered(all)
+    }
+}
+
+/// Pictures whose names would be taken for one another have numbers; letters' case does not tell files apart everywhere.
+fn numbered(pictures: Vec<Picture>) -> Vec<Picture> {
+    let mut out: Vec<Picture> = Vec::new();
+    for picture in pictures {
+        let taken = |name: &str| out.iter().any(|p: &Picture| p.name.eq_ignore_ascii_case(name));
+        let mut name = picture.name.clone();
+        let mut number = 2;
+        while taken(&name) {
+            name = format!("{}-{number}", picture.name);
+            number += 1;
+        }
+        out.push(Picture { name, ..picture });
+    }
+    out
+}
+
+fn machine(source: &Source) -> Result<Drawing, String> {
+    let machine = &source.plan.clone()?.machine;
+    let title = machine.title.clone();
+    let picture = Picture {
+        name: file_name(&["machine", &machine.name]),
+        title: title.clone(),
+        svg: machine_svg(machine),
+    };
+    Ok(Drawing { title, tree: machine_tree(machine), picture })
+}
+
+fn heat(source: &Source) -> Result<Result<Heat, String>, ReportError> {
+    let (workload, variants, changed) = match &source.heat {
+        Heats::Of { workload, variants, changed } => (workload, variants, changed),
+        Heats::None(why) => return Ok(Err(why.clone())),
+    };
+    let plan = match &source.plan {
+        Ok(plan) => plan,
+        Err(why) => return Ok(Err(why.clone())),
+    };
+    let draw = Pictures { source };
+    let mut maps = Vec::new();
+    for (name, heat) in variants {
+        let place = draw.place(name);
+        let map = match (heat, plan.machine_of(place)) {
+            (Ok(heat), Ok(machine)) => {
+                let title = format!("{name}: busy CPUs, {workload}");
+                let svg = heat_map(&title, &machine, heat)?;
+                Ok(Picture { name: file_name(&["heat", name]), title, svg })
+            }
+            (Err(why), _) => Err(why.clone()),
+            (_, Err(why)) => Err(why.to_string()),
+        };
+        maps.push((place, name.clone(), map));
+    }
+    Ok(Ok(Heat { workload: workload.clone(), maps, changed: changed.join(", ") }))
+}
+
+fn published(source: &Source) -> Result<Option<Published>, ReportError> {
+    let Some((study, found)) = source.published else { return Ok(None) };
+    Ok(Some(Published {
+        title: study.title.clone(),
+        source: study.source.clone(),
+        text: validation(study, found),
+        pictures: Pictures { source }.published(study, found)?,
+    }))
+}

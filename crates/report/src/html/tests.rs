@@ -1,0 +1,238 @@
+use super::*;
+use experiment::results::{MetricInfo, Run, VariantRuns, WorkloadResults};
+use experiment::{ExperimentFile, SimEngine};
+use stats::{Better, Confidence};
+
+const EXPERIMENT: &str = include_str!("../../../../experiments/power9-big-core.toml");
+const HOSTILE: &str = "</title><script>alert('x')</script>&<b>\u{1}\"";
+
+fn resampling() -> Resampling {
+    Resampling::new(200, 1, Confidence::P95).expect("settings")
+}
+
+fn plan(change: impl Fn(String) -> String) -> Plan {
+    let text = EXPERIMENT
+        .replace("runs = 100", "runs = 3")
+        .replace("seconds = 10", "seconds = 0.02")
+        .replace("loops_run = 25000", "loops_run = 100");
+    let file = ExperimentFile::parse(&change(text), "x.toml").expect("an experiment");
+    Plan::new(file, "x.toml").expect("a plan")
+}
+
+fn results(plan: &Plan) -> Results {
+    plan.run(&SimEngine, 1, &|_| {}).expect("runs")
+}
+
+fn report(plan: Result<&Plan, String>, results: &Results) -> Report {
+    let reproduction =
+        experiment::reproduce::reproduce(&results.experiment, "sim").expect("a command");
+    let heat = match &plan {
+        Ok(plan) => Heats::Of {
+            workload: results.workloads[0].title.clone(),
+            variants: vec![(
+                results.experiment.variants[1].name.clone(),
+                experiment::heat::heat(plan, 0, 1, 0).map_err(|e| e.to_string()),
+            )],
+            changed: vec![],
+        },
+        Err(why) => Heats::None(why.clone()),
+    };
+    let source = Source {
+        results,
+        schedscape: "1.2.3",
+        damage: None,
+        plan,
+        rows: None,
+        published: None,
+        heat,
+        reproduction: &reproduction,
+        resampling: resampling(),
+    };
+    Report::new(&source).expect("a report")
+}
+
+/// The page as a tree. It is written so that an XML parser reads it: the strictest there is.
+fn parsed(html: &str) -> roxmltree::Document<'_> {
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    roxmltree::Document::parse_with_options(html, options).expect("a well-formed page")
+}
+
+#[test]
+fn a_page_holds_every_variant_verdict_and_section() {
+    let plan = plan(|text| text);
+    let results = results(&plan);
+    let html = report(Ok(&plan), &results).html().expect("a page");
+    let page = parsed(&html);
+    for variant in &results.experiment.variants {
+        assert!(html.contains(&variant.title), "{}", variant.title);
+    }
+    let rows = page.descendants().find(|n| n.attribute("class") == Some("verdicts"));
+    let rows = rows.expect("verdicts").descendants().filter(|n| n.has_tag_name("tr")).count();
+    assert_eq!(rows, 1 + 1 + 2, "a head, one variant of ebizzy, two of sched-pipe");
+    for id in ["verdict", "compared", "domains", "results", "heat", "again"] {
+        assert!(page.descendants().any(|n| n.attribute("id") == Some(id)), "{id}");
+    }
+    assert_eq!(page.descendants().filter(|n| n.has_tag_name("image")).count(), 1);
+    assert!(page.descendants().any(|n| n.has_tag_name("mark")), "big-core changes domains");
+    assert!(html.contains("schedscape run power9-big-core.toml --out out/power9-big-core"));
+    assert_eq!(html, report(Ok(&plan), &results).html().expect("the same page"));
+}
+
+#[test]
+fn nothing_is_loaded() {
+    let plan = plan(|text| text);
+    let html = report(Ok(&plan), &results(&plan)).html().expect("a page");
+    for node in parsed(&html).descendants() {
+        for a in node.attributes() {
+            let loads = matches!(a.name(), "src" | "href" | "srcset" | "action" | "poster");
+            let inside = a.value().starts_with('#') || a.value().starts_with("data:image/png;");
+            assert!(!loads || inside, "{a:?}");
+        }
+        assert!(!node.has_tag_name("link"), "a link");
+    }
+    assert!(!html.contains("url(") && !html.contains("@import") && !html.contains("fetch("));
+}
+
+#[test]
+fn every_picture_stands_alone() {
+    let plan = plan(|text| text);
+    let pictures = report(Ok(&plan), &results(&plan)).pictures();
+    let mut names: Vec<&str> = pictures.iter().map(|p| p.name.as_str()).collect();
+    for wanted in ["machine-power9-big-core", "change-ebizzy", "heat-big-core", "waits-sched-pipe"]
+    {
+        assert!(names.contains(&wanted), "{wanted}: {names:?}");
+    }
+    let number = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), number);
+    for picture in &pictures {
+        let document = roxmltree::Document::parse(&picture.svg).expect(&picture.name);
+        assert_eq!(document.root_element().tag_name().name(), "svg");
+        assert!(document.descendants().any(|n| n.has_tag_name("title")), "{}", picture.name);
+    }
+}
+
+#[test]
+fn hostile_names_are_text() {
+    let plan = plan(|text| text);
+    let mut results = results(&plan);
+    results.experiment.title = HOSTILE.to_string();
+    results.experiment.name = HOSTILE.to_string();
+    for variant in &mut results.experiment.variants {
+        variant.name = format!("{HOSTILE}{}", variant.name);
+        variant.title = HOSTILE.to_string();
+    }
+    for w in &mut results.workloads {
+        w.title = HOSTILE.to_string();
+        w.name = format!("{HOSTILE}{}", w.name);
+        w.metrics.iter_mut().for_each(|m| m.unit = HOSTILE.to_string());
+        w.variants.iter_mut().for_each(|v| v.name = format!("{HOSTILE}{}", v.name));
+    }
+    let plan = Plan::new(results.experiment.clone(), "x.toml").expect("a plan");
+    let report = report(Ok(&plan), &results);
+    let html = report.html().expect("a page");
+    assert_eq!(html.matches("<script").count(), 1, "only our own");
+    assert!(!html.contains("<b>") && !html.contains("alert('x')</"));
+    // XML has no place for control characters, HTML has.
+    parsed(&html.replace('\u{1}', " "));
+    for picture in report.pictures() {
+        assert!(picture.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)));
+        roxmltree::Document::parse(&picture.svg).expect(&picture.name);
+    }
+}
+
+#[test]
+fn what_cannot_be_shown_says_why() {
+    let plan = plan(|text| text);
+    let mut results = results(&plan);
+    for w in &mut results.workloads {
+        w.variants.iter_mut().for_each(|v| v.runs.clear());
+    }
+    let html = report(Err("machine: found `gone`".to_string()), &results).html().expect("a page");
+    for wanted in ["The machine cannot be drawn", "The domains cannot be built", "No heat map"] {
+        assert!(html.contains(wanted), "{wanted}");
+    }
+    assert!(html.contains("did not run.") && html.contains("found `gone`"));
+    parsed(&html);
+}
+
+/// A table of rows: one workload a row.
+#[test]
+fn tables_of_rows_are_drawn_as_lines() {
+    let file = EXPERIMENT.replace("runs = 100", "runs = 3");
+    let mut experiment = ExperimentFile::parse(&file, "x.toml").expect("an experiment");
+    let entry = experiment.workloads[1].clone();
+    experiment.workloads.clear();
+    let mut workloads = Vec::new();
+    for value in ["1", "2"] {
+        let mut entry = entry.clone();
+        entry.name = format!("pipe-{value}");
+        let row = experiment::file::RowEntry {
+            of: "pipe".into(),
+            varying: "pairs".into(),
+            value: value.into(),
+        };
+        entry.row = Some(row);
+        let run = |run: u32, value: f64| Run {
+            run,
+            seed: 1,
+            metrics: vec![value],
+            single_times: vec![vec![]],
+            counters: vec![],
+        };
+        let variant = |name: &str, base: f64| VariantRuns {
+            name: name.to_string(),
+            runs: (0..3).map(|i| run(i, base + 0.01 * f64::from(i))).collect(),
+        };
+        workloads.push(WorkloadResults {
+            name: entry.name.clone(),
+            title: entry.title.clone(),
+            metrics: vec![MetricInfo {
+                name: "elapsed".into(),
+                unit: "s".into(),
+                better: Better::Lower,
+            }],
+            ignored: vec![],
+            variants: vec![
+                variant("vanilla", 4.0),
+                variant("big-core", 3.0),
+                variant("big-core-v5", 4.0),
+            ],
+        });
+        experiment.workloads.push(entry);
+    }
+    let constants = machine::Constants::default();
+    let results = Results { engine: "sim".into(), experiment, constants, workloads };
+    let tables = experiment::Tables::of(&results).expect("tables");
+    let compare = |t: &Table| t.compare(&resampling(), Confidence::P95).expect("a comparison");
+    let all = &tables.performance;
+    let rows = Rows {
+        overviews: vec![
+            stats::table::overview(all, &resampling(), Confidence::P95).expect("an overview"),
+        ],
+        tables: all.iter().map(|t| (t, compare(t))).collect(),
+    };
+    let reproduction =
+        experiment::reproduce::reproduce(&results.experiment, "sim").expect("a command");
+    let source = Source {
+        results: &results,
+        schedscape: "1.2.3",
+        damage: Some("runs.parquet: found half".to_string()),
+        plan: Err("none".to_string()),
+        rows: Some(rows),
+        published: None,
+        heat: Heats::None("none".to_string()),
+        reproduction: &reproduction,
+        resampling: resampling(),
+    };
+    let report = Report::new(&source).expect("a report");
+    let names: Vec<String> = report.pictures().into_iter().map(|p| p.name).collect();
+    for wanted in ["ratio-pipe", "change-pipe", "runs-pipe-1-pipe", "runs-pipe-2-pipe"] {
+        assert!(names.iter().any(|n| n == wanted), "{wanted}: {names:?}");
+    }
+    let html = report.html().expect("a page");
+    parsed(&html);
+    assert!(html.contains("big-core is better than vanilla over all rows"), "the verdict");
+    assert!(html.contains("found half"));
+}

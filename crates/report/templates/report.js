@@ -1,0 +1,73 @@
+"use strict";
+(function () {
+  const readout = document.getElementById("readout");
+  const show = function (text, x, y) {
+    readout.textContent = text;
+    readout.style.visibility = text ? "visible" : "hidden";
+    const width = readout.offsetWidth + 12;
+    readout.style.left = Math.max(4, Math.min(x + 14, innerWidth - width)) + "px";
+    readout.style.top = Math.max(4, y - 34) + "px";
+  };
+  const hide = function () { show("", 0, 0); };
+
+  // Native tool tips come late: theirs are shown at once.
+  document.querySelectorAll(".chart .tip").forEach(function (place) {
+    const title = place.querySelector("title");
+    if (!title) { return; }
+    const text = title.textContent;
+    title.remove();
+    place.setAttribute("aria-label", text);
+    place.addEventListener("mousemove", function (event) { show(text, event.clientX, event.clientY); });
+    place.addEventListener("mouseleave", hide);
+  });
+
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  document.querySelectorAll("image.heat").forEach(function (map) {
+    const cpus = map.dataset.cpus.split(" ");
+    const slices = map.dataset.levels.length / cpus.length;
+    const slice = Number(map.dataset.sliceUs);
+    let row = 0, column = 0;
+    const read = function (x, y) {
+      const level = letters.indexOf(map.dataset.levels[row * slices + column]);
+      const from = (column * slice / 1000).toPrecision(4), to = ((column + 1) * slice / 1000).toPrecision(4);
+      show("CPU " + cpus[row] + ", " + from + " to " + to + " ms: " + Math.round(100 * level / 63) + " % busy", x, y);
+    };
+    const clamp = function (value, most) { return Math.max(0, Math.min(most - 1, value)); };
+    map.addEventListener("mousemove", function (event) {
+      const box = map.getBoundingClientRect();
+      column = clamp(Math.floor((event.clientX - box.left) / box.width * slices), slices);
+      row = clamp(Math.floor((event.clientY - box.top) / box.height * cpus.length), cpus.length);
+      read(event.clientX, event.clientY);
+    });
+    map.addEventListener("mouseleave", hide);
+    map.setAttribute("tabindex", "0");
+    map.addEventListener("blur", hide);
+    map.addEventListener("keydown", function (event) {
+      const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+      if (!step) { return; }
+      event.preventDefault();
+      row = clamp(row + step[0], cpus.length);
+      column = clamp(column + step[1], slices);
+      const box = map.getBoundingClientRect();
+      read(box.left + (column + 0.5) / slices * box.width, box.top + (row + 0.5) / cpus.length * box.height);
+    });
+  });
+
+  document.querySelectorAll(".chart").forEach(function (chart) {
+    const svg = chart.querySelector("svg"), frame = chart.querySelector(".frame");
+    const width = Number(svg.getAttribute("width"));
+    let zoom = 1;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "zoom";
+    button.textContent = "zoom ×2";
+    button.addEventListener("click", function () {
+      zoom = zoom === 4 ? 1 : zoom * 2;
+      frame.classList.toggle("zoomed", zoom !== 1);
+      svg.style.width = zoom === 1 ? "" : width * zoom + "px";
+      frame.tabIndex = zoom === 1 ? -1 : 0;
+      button.textContent = zoom === 4 ? "whole" : "zoom ×" + zoom * 2;
+    });
+    chart.querySelector("figcaption").append(button);
+  });
+})();
