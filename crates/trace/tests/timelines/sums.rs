@@ -44,7 +44,7 @@ fn counted_switches(trace: &Decoded) -> u64 {
         for switch in switches {
             let to_stopper = switch.next_comm.starts_with("migration/");
             let to_idle = switch.next_pid == 0;
-            count += u64::from(!to_stopper && !(from_stopper && to_idle));
+            count += u64::from(!(to_stopper || from_stopper && to_idle));
             from_stopper = to_stopper;
         }
     }
