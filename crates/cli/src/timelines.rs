@@ -9,7 +9,9 @@ use machine::Snapshot;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use trace::{About, Choice, Filter, FtraceText, Perfetto, Recorder, Sink, TraceError, cpu_names};
+use trace::{
+    About, Choice, Filter, FtraceText, Perfetto, Recorder, Sink, TraceDat, TraceError, cpu_names,
+};
 
 /// The directory beside a capture's `trace.txt` that describes the machine as it booted.
 const CAPTURED: &str = "boot";
@@ -173,9 +175,10 @@ fn format(args: &TraceArgs) -> Result<TraceFormat, Failure> {
         (Some(format), _) => Ok(format),
         (None, Some("pftrace" | "perfetto-trace")) => Ok(TraceFormat::Perfetto),
         (None, Some("txt" | "trace")) => Ok(TraceFormat::Ftrace),
+        (None, Some("dat")) => Ok(TraceFormat::TraceDat),
         (None, _) => {
             let found = args.output.display();
-            Err(format!("--output: found {found}, expected .pftrace, .perfetto-trace, .txt or .trace, or --format").into())
+            Err(format!("--output: found {found}, expected .pftrace, .perfetto-trace, .txt, .trace or .dat, or --format").into())
         }
     }
 }
@@ -210,6 +213,10 @@ fn sink<'a>(
         TraceFormat::Ftrace => {
             let of = format!("{}, kernel {}", about.machine, about.release);
             Box::new(FtraceText::new(file, &[about.source.clone(), of], irq_info))
+        }
+        TraceFormat::TraceDat => {
+            let spool = tempfile::tempfile_in(store::folder_of(&args.output))?;
+            Box::new(TraceDat::new(file, spool, about, irq_info))
         }
     };
     Ok(Filter::new(choice(args), format == TraceFormat::Perfetto, sink))

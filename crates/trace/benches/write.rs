@@ -4,7 +4,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use kernel::{Kernel, Version};
 use sim::Scenario;
 use std::fs::File;
-use trace::{About, Event, FtraceText, Perfetto, Recorder, Sink, TraceError};
+use trace::{About, Event, FtraceText, Perfetto, Recorder, Sink, TraceDat, TraceError};
 use workload::hackbench::{self, Costs, Params};
 
 /// Records of one measurement.
@@ -66,7 +66,7 @@ fn formats(c: &mut Criterion) {
     };
     let mut group = c.benchmark_group("write");
     group.sample_size(10).throughput(Throughput::Elements(EVENTS));
-    let mut bytes = [0.0; 2];
+    let mut bytes = [0.0; 3];
     group.bench_function("ftrace", |b| {
         b.iter(|| {
             let out = file();
@@ -81,8 +81,16 @@ fn formats(c: &mut Criterion) {
             bytes[1] = size(&out);
         });
     });
+    group.bench_function("trace.dat", |b| {
+        b.iter(|| {
+            let out = file();
+            write(&events, TraceDat::new(&out, file(), &about, false));
+            bytes[2] = size(&out);
+        });
+    });
     group.finish();
-    println!("bytes a record: ftrace {:.1}, perfetto {:.1}", bytes[0], bytes[1]);
+    let [ftrace, perfetto, tracedat] = bytes;
+    println!("bytes a record: ftrace {ftrace:.1}, perfetto {perfetto:.1}, trace.dat {tracedat:.1}");
 }
 
 fn runs(c: &mut Criterion) {

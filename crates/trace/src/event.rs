@@ -10,10 +10,11 @@ pub struct Comm {
 }
 
 impl Comm {
-    /// The longest beginning of `name` that fits (`TASK_COMM_LEN`).
+    /// The longest beginning of `name` that fits (`TASK_COMM_LEN`). What would end a line becomes `?`.
     pub fn new(name: &str) -> Comm {
         let mut comm = Comm::default();
         for c in name.chars() {
+            let c = if c.is_control() { '?' } else { c };
             let mut utf8 = [0; 4];
             let utf8 = c.encode_utf8(&mut utf8).as_bytes();
             let from = usize::from(comm.len);

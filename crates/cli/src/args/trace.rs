@@ -11,11 +11,13 @@ Examples:
   schedscape trace out/big-core --workload ebizzy --variant vanilla --run 7 -o ebizzy.trace
   schedscape trace experiments/power9-big-core.toml --workload ebizzy --variant vanilla \\
       --from-ms 100 --to-ms 150 --cpus 0-7 --task ebizzy -o window.pftrace
+  schedscape trace out/big-core --workload ebizzy --variant vanilla -o trace.dat
   schedscape vm capture power9-big-core -o capture --trace
   schedscape trace capture/trace.txt -o guest.pftrace
 
 The run is simulated again with its own seed, so a stored run needs no timeline. Perfetto's form opens in
-https://ui.perfetto.dev; ftrace's text is what /sys/kernel/tracing/trace prints.")]
+https://ui.perfetto.dev; ftrace's text is what /sys/kernel/tracing/trace prints; trace-cmd and KernelShark read
+trace.dat.")]
 pub struct TraceArgs {
     /// An experiment (.toml), a directory that `run --out` wrote, or a kernel's ftrace text
     pub source: PathBuf,
@@ -34,7 +36,7 @@ pub struct TraceArgs {
     /// The timeline's file, whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// Form; by the file's extension where absent: .pftrace and .perfetto-trace, or .txt and .trace
+    /// Form; by the file's extension where absent: .pftrace and .perfetto-trace, .txt and .trace, or .dat
     #[arg(long, value_enum)]
     pub format: Option<TraceFormat>,
     /// From this time on, in ms of the timeline's clock
@@ -57,6 +59,8 @@ pub enum TraceFormat {
     Perfetto,
     /// ftrace's text
     Ftrace,
+    /// trace-cmd's trace.dat
+    TraceDat,
 }
 
 /// A point in time, in ns.

@@ -5,3 +5,4 @@ mod filters;
 mod runs;
 mod sums;
 mod text;
+mod tracedat;

@@ -1,0 +1,98 @@
+//! A page of a CPU's ring buffer (`buffer_data_page`).
+
+use super::format::Format;
+use crate::event::{Comm, Event};
+
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+/// Bytes of a page before its records: the time of the first, and how many bytes follow.
+const HEAD: usize = 16;
+/// `RINGBUF_TYPE_TIME_EXTEND`.
+const TIME_EXTEND: u32 = 30;
+/// Bits of a record's head that hold the time since the record before it (`TS_SHIFT`).
+const DELTA_BITS: u32 = 27;
+/// The earliest time of a record, in ns: KernelShark takes 0 for no time, and then sorts by CPU.
+const EARLIEST_NS: u64 = 1;
+/// Times since the record before that no `TIME_EXTEND` holds, in ns.
+const LONGEST_NS: u64 = 1 << (DELTA_BITS + 32);
+
+/// The page that a CPU fills.
+#[derive(Debug, Default)]
+pub struct Page {
+    bytes: Vec<u8>,
+    last_ns: u64,
+}
+
+impl Page {
+    /// Whether there is anything in it.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Whether a record of `size` bytes at this time goes into it.
+    pub fn takes(&self, at_ns: u64, size: usize) -> bool {
+        self.is_empty()
+            || (self.bytes.len() + 12 + size <= PAGE
+                && at_ns.saturating_sub(self.last_ns) < LONGEST_NS)
+    }
+
+    /// Begins a record of `format`; its fields follow.
+    pub fn begin(&mut self, event: &Event, format: &Format, irq_info: bool) {
+        let at_ns = event.at_ns.max(EARLIEST_NS);
+        if self.is_empty() {
+            self.bytes.reserve_exact(PAGE);
+            self.bytes.extend_from_slice(&at_ns.to_le_bytes());
+            self.bytes.extend_from_slice(&[0; 8]);
+            self.last_ns = at_ns;
+        }
+        let mut since_ns = at_ns.saturating_sub(self.last_ns);
+        self.last_ns += since_ns;
+        if since_ns >> DELTA_BITS != 0 {
+            self.u32(TIME_EXTEND | (since_ns as u32) << 5);
+            self.u32((since_ns >> DELTA_BITS) as u32);
+            since_ns = 0;
+        }
+        self.u32((format.size() / 4) as u32 | (since_ns as u32) << 5);
+        let context = event.context;
+        let preempt_count = if irq_info { context.preempt_count } else { 0 };
+        self.bytes.extend_from_slice(&format.id.to_le_bytes());
+        self.bytes.extend_from_slice(&[context.flags, preempt_count]);
+        self.u32(event.current.1);
+    }
+
+    /// A field of 4 bytes.
+    pub fn u32(&mut self, value: u32) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// A field of 4 bytes.
+    pub fn i32(&mut self, value: i32) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// A field of 8 bytes.
+    pub fn u64(&mut self, value: u64) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// A name in 16 bytes.
+    pub fn comm(&mut self, comm: &Comm) {
+        let mut field = [0; 16];
+        for (to, from) in field.iter_mut().zip(comm.as_bytes()) {
+            *to = *from;
+        }
+        self.bytes.extend_from_slice(&field);
+    }
+
+    /// Shows the whole page and forgets it.
+    pub fn take<E>(&mut self, write: impl FnOnce(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let commit = (self.bytes.len().saturating_sub(HEAD) as u64).to_le_bytes();
+        self.bytes.resize(PAGE, 0);
+        if let Some(field) = self.bytes.get_mut(8..HEAD) {
+            field.copy_from_slice(&commit);
+        }
+        let written = write(&self.bytes);
+        self.bytes.clear();
+        written
+    }
+}
