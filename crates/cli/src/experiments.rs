@@ -7,6 +7,7 @@ use crate::guests;
 use crate::json;
 use crate::mmtests;
 use crate::output::{heading, print, print_json};
+use crate::progress::bar;
 use crate::styles::{self, Layout};
 use crate::tables;
 use experiment::guests::measured_in_guests;
@@ -16,7 +17,6 @@ use experiment::validate::{Cell, Validation};
 use experiment::{
     Engine, ExperimentFile, Journal, Plan, Progress, Results, SimEngine, Tables, store, study,
 };
-use indicatif::{ProgressBar, ProgressStyle};
 use report::{constants, counters, machine_tree, results, validation};
 use stats::{Confidence, Resampling};
 use std::path::Path;
@@ -30,9 +30,7 @@ pub fn resampling() -> Result<Resampling, Failure> {
 
 /// Runs a plan, or what `journal` lacks of it, with progress on a terminal's stderr.
 fn simulate(plan: &Plan, threads: usize, journal: Option<&Journal>) -> Result<Results, Failure> {
-    // Hidden where stderr is no terminal.
-    let bar = ProgressBar::new(0);
-    bar.set_style(ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} runs, {eta} left")?);
+    let bar = bar("{msg} {wide_bar} {pos}/{len} runs, {eta} left")?;
     let results = plan.run_from(&SimEngine, threads, journal, &|progress| {
         bar.set_length(progress.runs_in_all as u64);
         bar.set_message(message(&plan.file.name, progress));

@@ -10,6 +10,7 @@ mod machines;
 mod mmtests;
 mod output;
 mod prefetch_sweep;
+mod progress;
 mod recorded;
 mod report_page;
 mod styles;

@@ -189,7 +189,7 @@ fn last_lines(lines: &[String]) -> String {
 
 impl VmError {
     /// An error of the system about `path`.
-    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> VmError {
+    pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> VmError {
         let path = path.to_owned();
         move |source| VmError::Io { path, source }
     }

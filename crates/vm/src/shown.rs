@@ -8,9 +8,19 @@ type Sets = Vec<Option<CpuSet>>;
 /// A CPU's set at a level.
 type Level<'a> = &'a dyn Fn(&Machine, usize) -> Option<CpuSet>;
 
+/// What of the board's machine `guest` does not show, a line each, for people.
+pub fn in_words(board: &Board, guest: &Machine) -> String {
+    let mut lost = losses(board, guest);
+    lost.push(
+        "clocks, sizes of caches, idle states and what things cost: a guest has QEMU's".to_owned(),
+    );
+    lost.into_iter()
+        .fold("A guest cannot show:\n".to_owned(), |text, line| text + "  " + &line + "\n")
+}
+
 /// Sentences that say what of the board's machine `guest`, as its firmware describes it, does not have, or has
 /// otherwise. CPU numbers are the guest's.
-pub fn losses(board: &Board, guest: &Machine) -> Vec<String> {
+fn losses(board: &Board, guest: &Machine) -> Vec<String> {
     let wanted = &board.machine;
     let mut out: Vec<String> = numbering(&board.order).into_iter().collect();
     let each = |machine: &Machine, sets: Level| -> Sets {

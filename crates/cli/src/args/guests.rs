@@ -95,12 +95,12 @@ pub struct GuestArgs {
     /// Further words for the kernel's command line
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub append: String,
-    /// Seconds that a boot with all its runs may take
-    #[arg(long, value_name = "S", default_value_t = 3600)]
-    pub limit_s: u64,
-    /// Seconds that a guest may be silent
-    #[arg(long, value_name = "S", default_value_t = 600)]
-    pub silence_s: u64,
+    /// Seconds that a boot with all its runs may take; 3600 where absent
+    #[arg(long, value_name = "S")]
+    pub limit_s: Option<u64>,
+    /// Seconds that a guest may be silent; 600 where absent
+    #[arg(long, value_name = "S")]
+    pub silence_s: Option<u64>,
     #[command(flatten)]
     pub cache: CacheArgs,
 }
@@ -113,6 +113,8 @@ impl GuestArgs {
             ("--accel", self.accel != AccelName::Tcg),
             ("--icount", self.icount.is_some()),
             ("--append", !self.append.is_empty()),
+            ("--limit-s", self.limit_s.is_some()),
+            ("--silence-s", self.silence_s.is_some()),
             ("--cache", self.cache.cache.is_some()),
         ];
         options.into_iter().find(|option| option.1).map(|option| option.0)

@@ -4,21 +4,14 @@ use super::cache;
 use crate::Failure;
 use crate::args::{FetchArgs, Part};
 use crate::output::print;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::time::Duration;
+use crate::progress::bar;
 use vm::Arch;
-
-/// How often the bar moves while apt works.
-const TICK: Duration = Duration::from_millis(200);
 
 pub fn fetch(args: &FetchArgs) -> Result<(), Failure> {
     let cache = cache(&args.cache)?;
     let archs = if args.archs.is_empty() { Arch::ALL.to_vec() } else { args.archs.clone() };
     let wants = |part: Part| args.only.is_empty() || args.only.contains(&part);
-    // Hidden where stderr is no terminal.
-    let bar = ProgressBar::new_spinner();
-    bar.set_style(ProgressStyle::with_template("{spinner} {msg}, {elapsed}")?);
-    bar.enable_steady_tick(TICK);
+    let bar = bar("{spinner} {msg}, {elapsed}")?;
     let suite = args.suite.as_str();
     for arch in archs {
         let begin =

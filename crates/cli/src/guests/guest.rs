@@ -3,15 +3,14 @@
 use super::cache;
 use crate::Failure;
 use crate::args::{AccelName, GuestArgs};
+use crate::progress::bar;
 use experiment::store::TEMPORARY_PREFIX;
-use indicatif::{ProgressBar, ProgressStyle};
 use kernel::Kernel;
 use machine::Machine;
 use report::domains_diff::{diff, of_domains};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 use vm::board::Board;
 use vm::boot::Limits;
 use vm::capture::{Capture, Step};
@@ -20,8 +19,10 @@ use vm::frames::Said;
 use vm::qemu::Qemu;
 use vm::{Accel, KernelImage};
 
-/// How often the bar moves while a guest works.
-const TICK: Duration = Duration::from_millis(200);
+/// Seconds that a boot with all its runs may take.
+const LIMIT_S: u64 = 3600;
+/// Seconds that a guest may be silent.
+const SILENCE_S: u64 = 600;
 
 /// A guest that is ready to boot.
 pub struct Ready {
@@ -70,13 +71,7 @@ impl Ready {
     pub fn announce(&self) -> Result<(), Failure> {
         let (name, release) = (&self.board.machine.name, &self.kernel.release);
         anstream::eprintln!("{name} as a guest: kernel {release}, QEMU {}", self.board.spec());
-        let mut lost = vm::shown::losses(&self.board, &self.described);
-        lost.push(
-            "clocks, sizes of caches, idle states and what things cost: a guest has QEMU's"
-                .to_owned(),
-        );
-        anstream::eprintln!("A guest cannot show:");
-        lost.iter().for_each(|line| anstream::eprintln!("  {line}"));
+        anstream::eprint!("{}", vm::shown::in_words(&self.board, &self.described));
         match self.domains_lost()? {
             None => anstream::eprintln!(
                 "The domains that are predicted for machine and guest are the same."
@@ -117,10 +112,7 @@ impl Ready {
             trace,
             limits: self.limits,
         };
-        // Hidden where stderr is no terminal.
-        let bar = ProgressBar::new_spinner();
-        bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}")?);
-        bar.enable_steady_tick(TICK);
+        let bar = bar("{spinner} {elapsed} {wide_msg}")?;
         bar.set_message("QEMU starts");
         let taken = capture.take(&self.qemu, to, &self.stop, &mut |said| match said {
             Said::Console(line) | Said::Note(line) => bar.set_message(line.clone()),
@@ -146,7 +138,10 @@ pub fn accel(args: &GuestArgs) -> Result<Accel, Failure> {
 
 /// How long a guest may take.
 pub fn limits(args: &GuestArgs) -> Limits {
-    Limits { silent_s: args.silence_s, total_s: args.limit_s }
+    Limits {
+        silent_s: args.silence_s.unwrap_or(SILENCE_S),
+        total_s: args.limit_s.unwrap_or(LIMIT_S),
+    }
 }
 
 /// A flag that interrupts and requests to end set. What waits for a guest looks at it, and cleans up.

@@ -4,13 +4,9 @@ use super::cache;
 use super::guest::{accel, limits, stop_on_signals};
 use crate::Failure;
 use crate::args::RunArgs;
+use crate::progress::bar;
 use experiment::guests::{Bench, Options, Told};
 use experiment::{Journal, Plan, Results};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::time::Duration;
-
-/// How often the bar moves while a guest works.
-const TICK: Duration = Duration::from_millis(200);
 
 /// What of `plan` guests can run, and how.
 pub fn bench(plan: Plan, args: &RunArgs) -> Result<(Bench, Options), Failure> {
@@ -33,12 +29,10 @@ pub fn run(
     options: &Options,
     journal: Option<&Journal>,
 ) -> Result<Results, Failure> {
-    // Hidden where stderr is no terminal.
-    let bar = ProgressBar::new(0);
-    bar.set_style(ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} runs, {elapsed}")?);
-    bar.enable_steady_tick(TICK);
+    let bar = bar("{msg} {wide_bar} {pos}/{len} runs, {elapsed}")?;
     let stop = stop_on_signals()?;
     let results = bench.run(options, journal, &stop, &mut |told| match told {
+        Told::Lost(text) => bar.suspend(|| anstream::eprint!("vm: {text}")),
         Told::Boot { number, of, boot, machine } => {
             let plain = if boot.plain { ", without thread groups and clusters" } else { "" };
             let release = &boot.kernel.release;

@@ -85,6 +85,12 @@ impl Bench {
                 }
             })
             .collect();
+        if let [None, others @ ..] = &variants[..]
+            && let Some(next) = others.iter().position(Option::is_some)
+        {
+            let next = &plan.file.variants[1 + next].name;
+            notes.push(format!("variant `{next}` is the baseline in its place"));
+        }
         let programs = programs(&plan, &mut notes).map_err(|e| refused("machine", e))?;
         let file = filtered(&plan.file, &variants, &programs);
         if file.variants.is_empty() || file.workloads.is_empty() {

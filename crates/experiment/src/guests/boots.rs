@@ -9,6 +9,7 @@ use crate::engine::Sample;
 use crate::journal::Journal;
 use crate::results::Results;
 use crate::run::Progress;
+use crate::store::TEMPORARY_PREFIX;
 use machine::Machine;
 use sim::distance::Distances;
 use sim::rng::{Purpose, Stream};
@@ -17,9 +18,11 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use vm::VmError;
 use vm::board::Board;
+use vm::firmware::described;
 use vm::programs::Program;
 use vm::qemu::Qemu;
 use vm::session::{Answer, GuestRun, Heard, Session};
+use vm::shown::in_words;
 
 /// A run: its cell and number.
 type Task = (usize, u32);
@@ -38,6 +41,8 @@ pub enum Told<'a> {
         /// QEMU's arguments for the machine.
         machine: &'a str,
     },
+    /// What guests cannot show of the machine, a line each.
+    Lost(&'a str),
     /// How far it is.
     Progress(Progress),
 }
@@ -76,6 +81,9 @@ impl Bench {
         let mut done = self.begin(journal, tell);
         let groups = self.groups(options.boots, &done.samples);
         let ground = self.ground(options)?;
+        if let Some((boot, _)) = groups.first() {
+            (done.tell)(Told::Lost(&self.lost(boot, &ground).map_err(|e| self.failed(e))?));
+        }
         for (at, (boot, tasks)) in groups.iter().enumerate() {
             let board = self.board(boot.plain).map_err(|e| self.failed(e))?;
             let machine = board.spec();
@@ -147,6 +155,14 @@ impl Bench {
 
     fn board(&self, plain: bool) -> Result<Board, VmError> {
         Board::of(&self.plan.machine, plain)
+    }
+
+    /// What the guests lack; all boots but those without thread groups and clusters are alike.
+    fn lost(&self, boot: &Boot, ground: &Ground) -> Result<String, VmError> {
+        let board = self.board(boot.plain)?;
+        let work = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir();
+        let work = work.map_err(VmError::io(&std::env::temp_dir()))?;
+        Ok(in_words(&board, &described(&board, &ground.qemu, work.path())?))
     }
 
     fn failed(&self, error: VmError) -> ExperimentError {
