@@ -79,14 +79,11 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let plan = Plan::new(asked(args)?, &args.experiment.display().to_string())?;
     match args.engine {
         EngineName::Sim => {
-            let for_guests = args.boots.map(|_| "--boots").or(args.guest.given());
-            if let Some(option) = for_guests {
-                return Err(format!("{option}: found --engine sim, expected vm").into());
-            }
+            args.guest.refuse_for_sim(args.boots.map(|_| "--boots"))?;
             run_by(args, &plan, SimEngine.name(), &|journal| simulate(&plan, args.threads, journal))
         }
         EngineName::Vm => {
-            let (bench, options) = guests::bench(plan, args)?;
+            let (bench, options) = guests::bench(plan, &args.guest, args.boots.unwrap_or(1))?;
             let run = |journal: Option<&Journal>| guests::run_bench(&bench, &options, journal);
             run_by(args, &bench.plan, &options.identity(), &run)
         }

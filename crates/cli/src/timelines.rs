@@ -1,13 +1,14 @@
 //! `schedscape trace`.
 
 use crate::Failure;
-use crate::args::{Ns, TraceArgs, TraceFormat};
+use crate::args::{EngineName, Ns, TraceArgs, TraceFormat};
 use crate::domains::recorded_kernel;
+use crate::guests;
 use crate::output::{print, write_file};
 use experiment::{Again, Engine, ExperimentFile, Plan, Results, SimEngine, store};
 use machine::Snapshot;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use trace::{
     About, Choice, Filter, FtraceText, Perfetto, Recorder, Sink, TraceDat, TraceError, cpu_names,
@@ -26,6 +27,10 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
         );
     }
     let source = &args.source;
+    if args.engine == EngineName::Vm {
+        return in_guest(args, format);
+    }
+    args.guest.refuse_for_sim(None)?;
     if source.is_dir() {
         return stored(args, format);
     }
@@ -35,7 +40,7 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
         let plan = Plan::new(file, &source.display().to_string())?;
         return simulated(&again(&plan, args)?, args, format, None);
     }
-    guest(args, format)
+    recorded(args, format)
 }
 
 /// A run out of a directory of `run --out`, if this build still gives the same.
@@ -47,7 +52,7 @@ fn stored(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
     }
     let results = store::read(&args.source)?;
     if results.engine != SimEngine.name() {
-        let expected = "expected sim: only simulated runs can be run again";
+        let expected = "expected sim: only simulated runs can be run again; `trace EXPERIMENT.toml --engine vm` makes one on a real kernel";
         return Err(format!("{dir}: engine: found {}, {expected}", results.engine).into());
     }
     let plan = Plan::new(results.experiment.clone(), &dir.to_string())?;
@@ -85,8 +90,38 @@ fn simulated(
     print(&text)
 }
 
-/// Records of a guest, or of any kernel.
-fn guest(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
+/// A run in a guest, recorded by its kernel.
+fn in_guest(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
+    let source = args.source.display().to_string();
+    if args.source.extension().is_none_or(|e| e != "toml") {
+        return Err(format!("--engine vm: found {source}, expected an experiment (.toml)").into());
+    }
+    let for_sim = [("--run", args.run.is_some()), ("--seed", args.seed.is_some())];
+    if let Some((option, _)) = for_sim.iter().find(|o| o.1) {
+        return Err(format!("{option}: found --engine vm, expected sim").into());
+    }
+    let mut file = ExperimentFile::load(&args.source)?;
+    let (workload, variant) = which(&file, args)?;
+    file.workloads.retain(|w| w.name == workload);
+    let plan = Plan::new(file, &source)?;
+    let text = write_file(&args.output, |file| {
+        let traced = guests::traced(plan, &args.guest, (&workload, &variant))?;
+        let name = format!("workload `{workload}`, variant `{variant}` on {}", traced.release);
+        let domains = kernel::build(&traced.machine, &traced.kernel)?;
+        let about = About {
+            release: traced.release.clone(),
+            source: format!("schedscape, in a guest: {name}"),
+            machine: traced.machine.name.clone(),
+            cpu_names: cpu_names(&traced.machine, Some(&domains)),
+        };
+        let text = traced.answer.trace().ok_or_else(|| format!("{name}: found no timeline"))?;
+        converted(args, format, file, &about, text, &name)
+    })?;
+    print(&text)
+}
+
+/// Records of any kernel.
+fn recorded(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
     let source = args.source.display();
     let for_runs = [
         ("--workload", args.workload.is_some()),
@@ -99,26 +134,41 @@ fn guest(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
         return Err(format!("{source}: found a file for {option}, {expected}").into());
     }
     let text = File::open(&args.source).map_err(|e| format!("{source}: {e}"))?;
-    let about = about_guest(&args.source)?;
+    let text = BufReader::with_capacity(1 << 16, text);
+    let about = about_recorded(&args.source)?;
     let text = write_file(&args.output, |file| {
-        let mut filter = sink(args, format, file, &about, true)?;
-        let read = trace::read(BufReader::with_capacity(1 << 16, text), &mut filter);
-        let (events, others) = read.map_err(|e| match e {
-            TraceError::Output(_) => output(e),
-            e => format!("{source}: {e}").into(),
-        })?;
-        filter.finish().map_err(output)?;
-        let others = match others {
-            0 => String::new(),
-            others => format!(", {others} lines of other events left out"),
-        };
-        written(args, filter.passed(), &format!("{events} of {source}{others}"))
+        converted(args, format, file, &about, text, &source.to_string())
     })?;
     print(&text)
 }
 
+/// A kernel's text in another form, and what is said of it.
+fn converted(
+    args: &TraceArgs,
+    format: TraceFormat,
+    file: &File,
+    about: &About,
+    text: impl BufRead,
+    source: &str,
+) -> Result<String, Failure> {
+    let mut filter = sink(args, format, file, about, true)?;
+    let read = trace::read(text, &mut filter).map_err(|e| match e {
+        TraceError::Output(_) => output(e),
+        e => format!("{source}: {e}").into(),
+    })?;
+    filter.finish().map_err(output)?;
+    let mut of = format!("{} of {source}", read.events);
+    if read.others > 0 {
+        of.push_str(&format!(", {} lines of other events left out", read.others));
+    }
+    if read.lost > 0 {
+        of.push_str(&format!(", {} lost by the kernel, which had no room for them", read.lost));
+    }
+    written(args, filter.passed(), &of)
+}
+
 /// What a capture says of its machine beside `trace.txt`; little where there is nothing beside it.
-fn about_guest(text: &Path) -> Result<About, Failure> {
+fn about_recorded(text: &Path) -> Result<About, Failure> {
     let source = format!("schedscape, from {}", text.display());
     let boot = store::folder_of(text).join(CAPTURED);
     if !boot.is_dir() {
@@ -144,27 +194,29 @@ fn written(args: &TraceArgs, records: u64, of: &str) -> Result<String, Failure> 
 
 /// The run that was asked for.
 fn again<'a>(plan: &'a Plan, args: &TraceArgs) -> Result<Again<'a>, Failure> {
-    let file = &plan.file;
+    let (workload, variant) = which(&plan.file, args)?;
+    Ok(plan.again(&workload, &variant, args.run.unwrap_or(0))?)
+}
+
+/// Names of the workload and the variant that were asked for.
+fn which(file: &ExperimentFile, args: &TraceArgs) -> Result<(String, String), Failure> {
     let names: Vec<&str> = file.workloads.iter().map(|w| w.name.as_str()).collect();
     let workload = chosen("--workload", args.workload.as_deref(), &names)?;
     let at = names.iter().position(|name| *name == workload);
     let variants = at.map_or(vec![], |at| file.variants_of(at));
     let names: Vec<&str> = variants.iter().map(|&v| file.variants[v].name.as_str()).collect();
-    let variant = match names.is_empty() {
-        true => args.variant.as_deref().unwrap_or(""),
-        false => chosen("--variant", args.variant.as_deref(), &names)?,
-    };
-    Ok(plan.again(workload, variant, args.run.unwrap_or(0))?)
+    let variant = chosen("--variant", args.variant.as_deref(), &names)?;
+    Ok((workload.to_string(), variant.to_string()))
 }
 
 /// What an option names, or the only thing that it can name.
 fn chosen<'a>(option: &str, named: Option<&'a str>, names: &[&'a str]) -> Result<&'a str, Failure> {
     match (named, names) {
-        (Some(name), _) => Ok(name),
+        (Some(name), names) if names.contains(&name) => Ok(name),
         (None, [only]) => Ok(only),
-        (None, several) => {
-            let expected = several.join(", ");
-            Err(format!("{option}: found none, expected one of {expected}").into())
+        (found, names) => {
+            let (found, expected) = (found.unwrap_or("none"), names.join(", "));
+            Err(format!("{option}: found {found}, expected one of {expected}").into())
         }
     }
 }

@@ -160,6 +160,10 @@ fn what_cannot_be_written_is_refused() {
         ("bad.txt: line 1: record: found", refused(d, &["trace", &at("bad.txt"), "-o", o])),
         ("none.txt: ", refused(d, &["trace", &at("none.txt"), "-o", o])),
         ("for --run, expected an experiment", refused(d, &["trace", t, "-o", o, "--run", "1"])),
+        ("--engine vm: found", refused(d, &["trace", t, "-o", o, "--engine", "vm"])),
+        ("--icount: found --engine sim, expected vm", of(&[&ebizzy[..], &["--icount"]].concat())),
+        ("--seed: found --engine vm", of(&["--engine", "vm", "--seed", "1"])),
+        ("--variant: found x, expected one of", of(&["--workload", "ebizzy", "--variant", "x"])),
         ("expected a file that can be written", refused(d, &["trace", t, "-o", &at("no/x.trace")])),
     ] {
         assert!(error.contains(said), "{said}: {error}");

@@ -19,7 +19,7 @@ pub use event::{Comm, Context, Event, Kind, MAX_PID, Sink, Task, TaskState};
 pub use filter::{Choice, Filter};
 pub use ftrace::FtraceText;
 pub use perfetto::{About, Perfetto};
-pub use reader::read;
+pub use reader::{Read, read};
 pub use recorder::Recorder;
 pub use topology::cpu_names;
 pub use tracedat::TraceDat;

@@ -8,7 +8,7 @@ use crate::{KernelImage, VmError, elf, guest};
 use flate2::read::GzDecoder;
 use kernel::recorded::schedstat::Schedstat;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -23,6 +23,8 @@ pub struct GuestRun {
     pub command: String,
     /// Undoes what `before` and `beside` did.
     pub after: String,
+    /// Whether the scheduler's tracepoints are recorded while the program runs.
+    pub traced: bool,
 }
 
 /// What came of a run.
@@ -34,6 +36,15 @@ pub struct Answer {
     pub schedstat: Schedstat,
     /// Context switches meanwhile.
     pub context_switches: u64,
+    /// The program's timeline as ftrace's text, compressed with gzip, if it was wanted.
+    pub trace_gz: Option<Vec<u8>>,
+}
+
+impl Answer {
+    /// The program's timeline as ftrace's text, if it was wanted.
+    pub fn trace(&self) -> Option<impl BufRead + '_> {
+        Some(BufReader::new(GzDecoder::new(self.trace_gz.as_deref()?)))
+    }
 }
 
 /// A guest for runs.
@@ -148,6 +159,9 @@ impl Session<'_> {
             ] {
                 root.file(&format!("runs/{at}/{name}"), 0o644, script.as_str());
             }
+            if run.traced {
+                root.file(&format!("runs/{at}/traced"), 0o644, "");
+            }
             job.push_str(&format!("run {at}\n"));
         }
         root.file("job", 0o644, job);
@@ -190,6 +204,7 @@ fn answer(archive: &[u8]) -> Result<Answer, String> {
         stdout,
         schedstat: schedstat("schedstat.after")?.since(&schedstat("schedstat.before")?),
         context_switches: switches("stat.after")?.saturating_sub(switches("stat.before")?),
+        trace_gz: files.get("trace.txt.gz").cloned(),
     })
 }
 
@@ -238,7 +253,23 @@ mod tests {
         ];
         let answer = answer(&archive(&files)).unwrap();
         assert_eq!((answer.stdout.as_str(), answer.context_switches), ("hello\n", 15));
+        assert!(answer.trace().is_none());
         assert_eq!(answer.schedstat.cpus[0].ttwu_count, 4);
+    }
+
+    #[test]
+    fn a_traced_run() {
+        let mut gz = GzEncoder::new(Vec::new(), Compression::fast());
+        std::io::Write::write_all(&mut gz, b"# tracer: nop\n").unwrap();
+        let answer = Answer {
+            stdout: String::new(),
+            schedstat: Schedstat::parse(STAT).unwrap(),
+            context_switches: 0,
+            trace_gz: Some(gz.finish().unwrap()),
+        };
+        let mut text = String::new();
+        answer.trace().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "# tracer: nop\n");
     }
 
     #[test]

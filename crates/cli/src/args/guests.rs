@@ -106,8 +106,16 @@ pub struct GuestArgs {
 }
 
 impl GuestArgs {
+    /// Refuses `other` and all of these options, of which the simulator takes none.
+    pub fn refuse_for_sim(&self, other: Option<&'static str>) -> Result<(), String> {
+        match other.or(self.given()) {
+            Some(option) => Err(format!("{option}: found --engine sim, expected vm")),
+            None => Ok(()),
+        }
+    }
+
     /// An option that was given, by its name; none where all are as without any.
-    pub fn given(&self) -> Option<&'static str> {
+    fn given(&self) -> Option<&'static str> {
         let options = [
             ("--kernel", self.kernel.is_some()),
             ("--accel", self.accel != AccelName::Tcg),
@@ -173,7 +181,7 @@ pub struct CaptureArgs {
     /// States to capture after `boot`: name and CPUs that go offline first, as NAME:CPU.CPU;NAME:CPU
     #[arg(long, value_name = "STEPS", default_value = "", value_parser = steps)]
     pub steps: Steps,
-    /// Record the scheduler's tracepoints (waking, wakeup, switch, migrate) while messages go to and fro, as
+    /// Record the scheduler's tracepoints and those of idle states and frequencies while messages go to and fro, as
     /// ftrace's text in trace.txt
     #[arg(long)]
     pub trace: bool,

@@ -1,5 +1,6 @@
 //! The command line of `schedscape trace`.
 
+use super::{EngineName, GuestArgs};
 use clap::{Args as ClapArgs, ValueEnum};
 use machine::CpuSet;
 use std::path::PathBuf;
@@ -12,10 +13,12 @@ Examples:
   schedscape trace experiments/power9-big-core.toml --workload ebizzy --variant vanilla \\
       --from-ms 100 --to-ms 150 --cpus 0-7 --task ebizzy -o window.pftrace
   schedscape trace out/big-core --workload ebizzy --variant vanilla -o trace.dat
+  schedscape trace experiments/big-core-guest.toml --engine vm --workload sched-pipe \\
+      --variant thread-groups -o guest.pftrace
   schedscape vm capture power9-big-core -o capture --trace
-  schedscape trace capture/trace.txt -o guest.pftrace
+  schedscape trace capture/trace.txt -o capture.pftrace
 
-The run is simulated again with its own seed, so a stored run needs no timeline. Perfetto's form opens in
+A simulated run is simulated again with its own seed, so a stored run needs no timeline; on a real kernel it is run anew. Perfetto's form opens in
 https://ui.perfetto.dev; ftrace's text is what /sys/kernel/tracing/trace prints; trace-cmd and KernelShark read
 trace.dat.")]
 pub struct TraceArgs {
@@ -24,6 +27,9 @@ pub struct TraceArgs {
     /// The workload; the experiment's only one where absent
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
+    /// What runs it, where the source is an experiment
+    #[arg(long, value_enum, default_value_t = EngineName::Sim)]
+    pub engine: EngineName,
     /// The variant; the workload's only one where absent
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
@@ -51,6 +57,8 @@ pub struct TraceArgs {
     /// Just what happens to tasks of this name, or to the task of this number
     #[arg(long = "task", value_name = "NAME|PID")]
     pub tasks: Vec<String>,
+    #[command(flatten, next_help_heading = "Guests, with `--engine vm`")]
+    pub guest: GuestArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -7,7 +7,7 @@ mod fetch;
 mod guest;
 mod run;
 
-pub use run::{bench, run as run_bench};
+pub use run::{bench, run as run_bench, traced};
 
 use crate::Failure;
 use crate::args::{CacheArgs, VmCommand};

@@ -1,22 +1,23 @@
-//! `schedscape run --engine vm`.
+//! `schedscape run --engine vm` and `schedscape trace --engine vm`.
 
 use super::cache;
 use super::guest::{accel, limits, stop_on_signals};
 use crate::Failure;
-use crate::args::RunArgs;
+use crate::args::GuestArgs;
 use crate::progress::bar;
-use experiment::guests::{Bench, Options, Told};
+use experiment::guests::{Bench, Options, Told, Traced};
 use experiment::{Journal, Plan, Results};
+use indicatif::ProgressBar;
 
 /// What of `plan` guests can run, and how.
-pub fn bench(plan: Plan, args: &RunArgs) -> Result<(Bench, Options), Failure> {
+pub fn bench(plan: Plan, args: &GuestArgs, boots: u32) -> Result<(Bench, Options), Failure> {
     let options = Options {
-        cache: cache(&args.guest.cache)?,
-        release: args.guest.kernel,
-        accel: accel(&args.guest)?,
-        append: args.guest.append.clone(),
-        limits: limits(&args.guest),
-        boots: args.boots.unwrap_or(1),
+        cache: cache(&args.cache)?,
+        release: args.kernel,
+        accel: accel(args)?,
+        append: args.append.clone(),
+        limits: limits(args),
+        boots,
     };
     let bench = Bench::of(plan, &options)?;
     bench.notes.iter().for_each(|note| anstream::eprintln!("vm: {note}"));
@@ -31,7 +32,28 @@ pub fn run(
 ) -> Result<Results, Failure> {
     let bar = bar("{msg} {wide_bar} {pos}/{len} runs, {elapsed}")?;
     let stop = stop_on_signals()?;
-    let results = bench.run(options, journal, &stop, &mut |told| match told {
+    let results = bench.run(options, journal, &stop, &mut |told| tell(&bar, told));
+    bar.finish_and_clear();
+    Ok(results?)
+}
+
+/// Runs `workload` under `variant` once and records what the scheduler does.
+pub fn traced(
+    plan: Plan,
+    args: &GuestArgs,
+    (workload, variant): (&str, &str),
+) -> Result<Traced, Failure> {
+    let (bench, options) = bench(plan, args, 1)?;
+    let bar = bar("{spinner} {msg}, {elapsed}")?;
+    let stop = stop_on_signals()?;
+    let mut tell = |told: Told| tell(&bar, told);
+    let traced = bench.trace(&options, (workload, variant), &stop, &mut tell);
+    bar.finish_and_clear();
+    Ok(traced?)
+}
+
+fn tell(bar: &ProgressBar, told: Told) {
+    match told {
         Told::Lost(text) => bar.suspend(|| anstream::eprint!("vm: {text}")),
         Told::Boot { number, of, boot, machine } => {
             let plain = if boot.plain { ", without thread groups and clusters" } else { "" };
@@ -45,7 +67,5 @@ pub fn run(
             bar.set_length(progress.runs_in_all as u64);
             bar.set_position(progress.runs as u64);
         }
-    });
-    bar.finish_and_clear();
-    Ok(results?)
+    }
 }

@@ -48,13 +48,47 @@ pub enum Told<'a> {
 }
 
 /// All that boots share.
-struct Ground<'a> {
+pub(super) struct Ground<'a> {
     options: &'a Options,
     qemu: Qemu,
     tree: PathBuf,
     worker: PathBuf,
     accel: Vec<String>,
     distances: Distances,
+}
+
+impl Ground<'_> {
+    /// Boots a guest that makes `runs` of `programs`, and hands what comes of each to `hear`.
+    pub(super) fn session<E: From<VmError>>(
+        &self,
+        boot: &Boot,
+        board: &Board,
+        programs: &[&Program],
+        runs: &[GuestRun],
+        stop: &AtomicBool,
+        hear: &mut dyn FnMut(Heard) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let machine = [&board.arguments[..], &self.accel].concat();
+        let append = format!("{} {}", boot.append, self.options.append);
+        let session = Session {
+            kernel: &boot.kernel,
+            tree: &self.tree,
+            worker: &self.worker,
+            programs,
+            machine: &machine,
+            thread_groups: &board.thread_groups,
+            append: append.trim(),
+            limits: self.options.limits,
+        };
+        session.run(&self.qemu, runs, stop, hear)
+    }
+
+    /// The machine that a guest's firmware describes.
+    pub(super) fn described(&self, board: &Board) -> Result<Machine, VmError> {
+        let work = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir();
+        let work = work.map_err(VmError::io(&std::env::temp_dir()))?;
+        described(board, &self.qemu, work.path())
+    }
 }
 
 /// What is done, and who wants to know.
@@ -104,7 +138,7 @@ impl Bench {
     }
 
     /// Names of a cell's workload and variant.
-    fn names(&self, job: usize) -> (&str, &str) {
+    pub(super) fn names(&self, job: usize) -> (&str, &str) {
         let job = &self.jobs[job];
         let file = &self.plan.file;
         (&file.workloads[job.workload].name, &file.variants[job.variant].name)
@@ -153,19 +187,17 @@ impl Bench {
         out
     }
 
-    fn board(&self, plain: bool) -> Result<Board, VmError> {
+    pub(super) fn board(&self, plain: bool) -> Result<Board, VmError> {
         Board::of(&self.plan.machine, plain)
     }
 
     /// What the guests lack; all boots but those without thread groups and clusters are alike.
     fn lost(&self, boot: &Boot, ground: &Ground) -> Result<String, VmError> {
         let board = self.board(boot.plain)?;
-        let work = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir();
-        let work = work.map_err(VmError::io(&std::env::temp_dir()))?;
-        Ok(in_words(&board, &described(&board, &ground.qemu, work.path())?))
+        Ok(in_words(&board, &ground.described(&board)?))
     }
 
-    fn failed(&self, error: VmError) -> ExperimentError {
+    pub(super) fn failed(&self, error: VmError) -> ExperimentError {
         ExperimentError::Refused {
             file: self.plan.path.clone(),
             field: "engine vm".to_string(),
@@ -173,7 +205,7 @@ impl Bench {
         }
     }
 
-    fn ground<'a>(&self, options: &'a Options) -> Result<Ground<'a>, ExperimentError> {
+    pub(super) fn ground<'a>(&self, options: &'a Options) -> Result<Ground<'a>, ExperimentError> {
         let failed = |e| self.failed(e);
         let board = self.board(false).map_err(failed)?;
         let arch = board.arch();
@@ -208,19 +240,7 @@ impl Bench {
             .iter()
             .map(|task| script::run(program(task), &self.variants[self.jobs[task.0].variant]))
             .collect();
-        let machine = [&board.arguments[..], &ground.accel].concat();
-        let append = format!("{} {}", boot.append, ground.options.append);
-        let session = Session {
-            kernel: &boot.kernel,
-            tree: &ground.tree,
-            worker: &ground.worker,
-            programs: &programs,
-            machine: &machine,
-            thread_groups: &board.thread_groups,
-            append: append.trim(),
-            limits: ground.options.limits,
-        };
-        let ended = session.run(&ground.qemu, &runs, stop, &mut |heard| match heard {
+        let ended = ground.session(boot, board, &programs, &runs, stop, &mut |heard| match heard {
             Heard::Note(_) => Ok(()),
             Heard::Run(at, answer) => match tasks.get(at) {
                 Some(&task) => self.keep(task, answer, ground, done).map_err(Ended::Run),

@@ -73,7 +73,8 @@ mod tests {
             domain(2, "ffff", 8)
         );
         let schedstat = Schedstat::parse(&text).unwrap();
-        let answer = Answer { stdout: String::new(), schedstat, context_switches: 11 };
+        let answer =
+            Answer { stdout: String::new(), schedstat, context_switches: 11, trace_gz: None };
         let counters = counters(&answer, &Distances::new(&machine));
         let of = |name: &str| counters.iter().find(|c| c.0 == name).unwrap().1;
         assert_eq!(of("ttwu_same_cpu"), 5);

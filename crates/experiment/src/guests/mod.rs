@@ -11,10 +11,12 @@ mod boots;
 mod counters;
 mod realise;
 mod script;
+mod traced;
 
 pub use bench::{Bench, Options};
 pub use boots::Told;
 pub use realise::{Boot, Realised};
+pub use traced::Traced;
 
 /// How the engine's names in results start; what follows says what ran the guests ([`vm::Accel::mark`]).
 const NAME: &str = "vm";

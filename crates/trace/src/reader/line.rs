@@ -11,8 +11,18 @@ pub enum Line {
     Event(Event),
     /// A record of another event.
     Other,
-    /// A comment, an empty line, or a note of lost records.
+    /// A comment on records that are not in the text: so many.
+    Lost(u64),
+    /// Another comment, an empty line, or a note of lost records.
     Nothing,
+}
+
+/// A comment of the kernel's: records in the buffer, `/`, records that were written.
+const COUNTS: &str = "# entries-in-buffer/entries-written: ";
+
+fn lost(counts: &str) -> Option<u64> {
+    let (here, written) = counts.split_whitespace().next()?.split_once('/')?;
+    written.parse::<u64>().ok()?.checked_sub(here.parse().ok()?)
 }
 
 /// Says what is wrong with a line.
@@ -24,6 +34,9 @@ struct Reader<'a> {
 /// A record is `COMM-PID [CPU] FLAGS TIME: EVENT: FIELDS`; COMM may hold spaces and dashes.
 pub fn parse(text: &str, line: u64) -> Result<Line, TraceError> {
     let text = text.trim();
+    if let Some(counts) = text.strip_prefix(COUNTS) {
+        return Ok(lost(counts).map_or(Line::Nothing, Line::Lost));
+    }
     // `trace-cmd report` begins with the number of CPUs.
     if text.is_empty()
         || text.starts_with('#')

@@ -166,3 +166,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn lost_records_are_counted() {
+    let counted = |counts: &str| {
+        let text = format!("# entries-in-buffer/entries-written: {counts}\n{RECORDED}");
+        trace::read(text.as_bytes(), &mut Kept(Vec::new())).expect("a kernel's text").lost
+    };
+    assert_eq!(counted("1745/2000   #P:8"), 255);
+    assert_eq!(counted("14/14   #P:8"), 0);
+    assert_eq!(counted("rubbish"), 0);
+}

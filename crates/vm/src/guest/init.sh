@@ -113,13 +113,22 @@ messages() {
 }
 
 TRACING=/sys/kernel/tracing
+# Room for records on all CPUs, and on one, in KiB.
+TRACED_KIB=131072
+TRACED_KIB_CPU=8192
 
-# trace_on: records the scheduler's tracepoints from now on.
+# trace_on: records what timelines show from now on.
 trace_on() {
     [ -e "$TRACING/tracing_on" ] || mount -t tracefs tracefs "$TRACING"
     echo 0 > "$TRACING/tracing_on"
-    for event in waking wakeup wakeup_new switch migrate_task; do
-        echo 1 > "$TRACING/events/sched/sched_$event/enable"
+    kib=$((TRACED_KIB / $(nproc)))
+    [ "$kib" -lt "$TRACED_KIB_CPU" ] || kib=$TRACED_KIB_CPU
+    echo "$kib" > "$TRACING/buffer_size_kb"
+    # Names of tasks that the kernel remembers.
+    echo 4096 > "$TRACING/saved_cmdlines_size"
+    for event in sched/sched_waking sched/sched_wakeup sched/sched_wakeup_new sched/sched_switch \
+        sched/sched_migrate_task power/cpu_frequency power/cpu_idle; do
+        [ ! -e "$TRACING/events/$event/enable" ] || echo 1 > "$TRACING/events/$event/enable"
     done
     echo > "$TRACING/trace"
     echo 1 > "$TRACING/tracing_on"
@@ -150,7 +159,8 @@ feature() {
     done
 }
 
-# run N: one run of a program, with what the scheduler counted meanwhile. /runs/N holds four scripts.
+# run N: one run of a program, with what the scheduler counted meanwhile. /runs/N holds four scripts, and `traced` where
+# a timeline is wanted.
 run() {
     here=/runs/$1
     out=/tmp/run
@@ -164,12 +174,15 @@ run() {
         # shellcheck source=/dev/null
         (. "$here/beside") > "$out/beside" 2>&1 &
         beside=$!
+        [ ! -e "$here/traced" ] || trace_on
         sh "$here/command" > "$out/out" 2> "$out/err"
         echo "$?" > "$out/status"
+        [ ! -e "$here/traced" ] || echo 0 > "$TRACING/tracing_on"
         kill "$beside" 2>/dev/null
         wait "$beside"
         cat /proc/schedstat > "$out/schedstat.after"
         grep ctxt /proc/stat > "$out/stat.after"
+        [ ! -e "$here/traced" ] || gzip -c < "$TRACING/trace" > "$out/trace.txt.gz"
     fi
     # shellcheck source=/dev/null
     (. "$here/after") > "$out/after" 2>&1 || note "run $1 left something behind"
