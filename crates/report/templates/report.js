@@ -26,11 +26,14 @@
     const cpus = map.dataset.cpus.split(" ");
     const slices = map.dataset.levels.length / cpus.length;
     const slice = Number(map.dataset.sliceUs);
+    const ends = map.dataset.ends.split(" ").map(Number);
     let row = 0, column = 0;
     const read = function (x, y) {
       const level = letters.indexOf(map.dataset.levels[row * slices + column]);
       const from = (column * slice / 1000).toPrecision(4), to = ((column + 1) * slice / 1000).toPrecision(4);
-      show("CPU " + cpus[row] + ", " + from + " to " + to + " ms: " + Math.round(100 * level / 63) + " % busy", x, y);
+      const value = (ends[0] + level / 63 * (ends[1] - ends[0])).toFixed(Number(map.dataset.digits));
+      const figure = level < 0 ? map.dataset.blank : value + " " + map.dataset.unit;
+      show("CPU " + cpus[row] + ", " + from + " to " + to + " ms: " + figure, x, y);
     };
     const clamp = function (value, most) { return Math.max(0, Math.min(most - 1, value)); };
     map.addEventListener("mousemove", function (event) {

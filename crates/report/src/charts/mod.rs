@@ -3,12 +3,14 @@
 mod brackets;
 mod canvas;
 pub mod colours;
-pub mod heat_map;
+pub mod cpu_map;
 pub mod intervals;
 pub mod latencies;
+pub mod power;
 pub mod rows;
 pub mod shares;
 pub mod spread;
+mod time;
 
 /// A picture that stands alone.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -61,6 +61,7 @@ fn facts(v: &VariantEntry) -> Vec<String> {
     let mut facts = vec![format!("kernel {}", v.kernel)];
     facts.extend(v.mechanisms.iter().map(|(name, on)| format!("{name}={}", on_off(*on))));
     facts.extend(v.hz.map(|hz| format!("HZ {hz}")));
+    facts.extend(v.frequency.iter().flat_map(|f| f.set()));
     facts.extend(v.smt.map(|smt| format!("SMT {smt}")));
     facts.extend(v.seed.map(|seed| format!("seed {seed}")));
     if !v.hotplug.is_empty() {

@@ -1,12 +1,12 @@
 //! What the template shows.
 
+use super::Source;
 use super::compared::{self, Constant, Outcome, Variant, Workload};
 use super::domains::{self, Mode};
 use super::groups::{self, Group};
 use super::pictures::{Pictures, file_name};
-use super::{Heats, Source};
+use super::watched::{self, Watched};
 use crate::charts::Picture;
-use crate::charts::heat_map::heat_map;
 use crate::error::ReportError;
 use crate::machine_svg::machine_svg;
 use crate::machine_tree::machine_tree;
@@ -37,7 +37,7 @@ pub(super) struct Page {
     further: Vec<Outcome>,
     modes: Result<Vec<Mode>, String>,
     groups: Vec<Group>,
-    heat: Result<Heat, String>,
+    heat: Result<Watched, String>,
     published: Option<Published>,
     command: String,
     file: Option<String>,
@@ -49,14 +49,6 @@ struct Drawing {
     title: String,
     tree: String,
     picture: Picture,
-}
-
-/// Maps by variant: its place and name, the map or why there is none.
-#[derive(Debug)]
-struct Heat {
-    workload: String,
-    maps: Vec<(usize, String, Result<Picture, String>)>,
-    changed: String,
 }
 
 /// A study's figures.
@@ -90,7 +82,7 @@ impl Page {
             further,
             modes: domains::modes(source),
             groups: groups::groups(source)?,
-            heat: heat(source)?,
+            heat: watched::watched(source)?,
             published: published(source)?,
             command: source.reproduction.command.clone(),
             file: source.reproduction.file.clone(),
@@ -105,8 +97,7 @@ impl Page {
             all.extend(group.pictures.iter().cloned());
             all.extend(group.more.iter().flat_map(|m| &m.pictures).cloned());
         }
-        let maps = self.heat.iter().flat_map(|h| &h.maps);
-        all.extend(maps.filter_map(|(_, _, map)| map.as_ref().ok().cloned()));
+        all.extend(self.heat.iter().flat_map(Watched::pictures).cloned());
         all.extend(self.published.iter().flat_map(|p| &p.pictures).cloned());
         numbered(all)
     }
@@ -137,33 +128,6 @@ fn machine(source: &Source) -> Result<Drawing, String> {
         svg: machine_svg(machine),
     };
     Ok(Drawing { title, tree: machine_tree(machine), picture })
-}
-
-fn heat(source: &Source) -> Result<Result<Heat, String>, ReportError> {
-    let (workload, variants, changed) = match &source.heat {
-        Heats::Of { workload, variants, changed } => (workload, variants, changed),
-        Heats::None(why) => return Ok(Err(why.clone())),
-    };
-    let plan = match &source.plan {
-        Ok(plan) => plan,
-        Err(why) => return Ok(Err(why.clone())),
-    };
-    let draw = Pictures { source };
-    let mut maps = Vec::new();
-    for (name, heat) in variants {
-        let place = draw.place(name);
-        let map = match (heat, plan.machine_of(place)) {
-            (Ok(heat), Ok(machine)) => {
-                let title = format!("{name}: busy CPUs, {workload}");
-                let svg = heat_map(&title, &machine, heat)?;
-                Ok(Picture { name: file_name(&["heat", name]), title, svg })
-            }
-            (Err(why), _) => Err(why.clone()),
-            (_, Err(why)) => Err(why.to_string()),
-        };
-        maps.push((place, name.clone(), map));
-    }
-    Ok(Ok(Heat { workload: workload.clone(), maps, changed: changed.join(", ") }))
 }
 
 fn published(source: &Source) -> Result<Option<Published>, ReportError> {

@@ -33,6 +33,37 @@ fn findings() -> Vec<Finding> {
     }]
 }
 
+fn settings() -> Resampling {
+    Resampling::new(200, 1, Confidence::P95).expect("settings")
+}
+
+/// Two quantities in every layout, byte by byte. Text may end in spaces, files here do not.
+#[test]
+fn layouts_are_as_they_are_published() {
+    let mut all = findings();
+    let mut rate = all[0].clone();
+    rate.workload = "netperf-udp 64".to_string();
+    rate.metric = "netperf-udp".to_string();
+    rate.unit = "MBits/sec".to_string();
+    (rate.better, rate.mean) = (Better::Higher, "Hmean");
+    rate.sides = vec![
+        side("ondemand", &[33_500.0, 34_125.5, 33_900.25], None),
+        side("perfgov", &[12.0, 12.25], Some((-99.96, Verdict::Worse))),
+    ];
+    all.push(rate);
+    let trimmed = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.trim_end().to_string()).collect()
+    };
+    for (name, found, expected) in [
+        ("plain", plain(&all), include_str!("expected/plain.txt")),
+        ("markdown", markdown(&all), include_str!("expected/markdown.md")),
+        ("ministat", ministats(&all, &settings()), include_str!("expected/ministat.txt")),
+        ("csv", csv(&all).expect("CSV"), include_str!("expected/values.csv")),
+    ] {
+        assert_eq!(trimmed(&found), trimmed(expected), "{name}:\n{found}");
+    }
+}
+
 #[test]
 fn plain_is_a_line_a_variant() {
     let text = plain(&findings());
@@ -84,8 +115,7 @@ fn values_are_separated_and_quoted() {
 
 #[test]
 fn ministats_compare_each_with_the_first() {
-    let settings = Resampling::new(200, 1, Confidence::P95).expect("settings");
-    let text = ministats(&findings(), &settings);
+    let text = ministats(&findings(), &settings());
     assert!(text.contains("+ big|core against x:\n"), "{text}");
     assert!(text.lines().all(|l| l.chars().count() <= WIDTH), "{text}");
 }
