@@ -32,7 +32,7 @@
       const level = letters.indexOf(map.dataset.levels[row * slices + column]);
       const from = (column * slice / 1000).toPrecision(4), to = ((column + 1) * slice / 1000).toPrecision(4);
       const value = (ends[0] + level / 63 * (ends[1] - ends[0])).toFixed(Number(map.dataset.digits));
-      const figure = level < 0 ? map.dataset.blank : value + " " + map.dataset.unit;
+      const figure = level === -1 ? map.dataset.blank : value + " " + map.dataset.unit;
       show("CPU " + cpus[row] + ", " + from + " to " + to + " ms: " + figure, x, y);
     };
     const clamp = function (value, most) { return Math.max(0, Math.min(most - 1, value)); };

@@ -21,4 +21,18 @@ pub struct Picture {
     pub title: String,
     /// The SVG document.
     pub svg: String,
+    /// Whether the document shows its title; on a page the caption does.
+    pub is_titled: bool,
+}
+
+impl Picture {
+    /// The picture with its title above it, for whoever sees it without a page around.
+    pub fn titled(self) -> Picture {
+        match self.is_titled {
+            true => self,
+            false => {
+                Picture { svg: canvas::titled(&self.svg, &self.title), is_titled: true, ..self }
+            }
+        }
+    }
 }

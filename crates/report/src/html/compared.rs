@@ -46,6 +46,29 @@ pub(super) struct Outcome {
     pub(super) words: String,
 }
 
+impl Outcome {
+    /// Whether a difference is claimed.
+    pub(super) fn is_proven(&self) -> bool {
+        matches!(self.class, "better" | "worse")
+    }
+}
+
+/// `15 comparisons: 1 better, 1 worse, 13 not proven.`
+pub(super) fn tally(outcomes: &[Outcome]) -> String {
+    let count = |class: &str| outcomes.iter().filter(|o| o.class == class).count();
+    let classes = [
+        ("better", "better"),
+        ("worse", "worse"),
+        ("none", "not proven"),
+        ("apart", "not compared"),
+    ];
+    let parts: Vec<String> = (classes.into_iter())
+        .filter(|(class, _)| count(class) > 0)
+        .map(|(class, name)| format!("{} {name}", count(class)))
+        .collect();
+    format!("{} comparisons: {}.", outcomes.len(), parts.join(", "))
+}
+
 pub(super) fn variants(source: &Source) -> Vec<Variant> {
     let all = source.results.experiment.variants.iter().enumerate();
     all.map(|(at, v)| Variant {

@@ -32,6 +32,8 @@ pub(super) struct Page {
     variants: Vec<Variant>,
     workloads: Vec<Workload>,
     constants: Vec<Constant>,
+    /// How many of all verdicts are what.
+    tally: String,
     outcomes: Vec<Outcome>,
     /// Those beyond what a reader takes in at once.
     further: Vec<Outcome>,
@@ -63,8 +65,9 @@ struct Published {
 impl Page {
     pub(super) fn of(source: &Source) -> Result<Page, ReportError> {
         let experiment = &source.results.experiment;
-        let mut outcomes = compared::outcomes(source);
-        let further = outcomes.split_off(outcomes.len().min(AT_ONCE));
+        let outcomes = compared::outcomes(source);
+        let tally = compared::tally(&outcomes);
+        let (outcomes, further) = at_once(outcomes);
         Ok(Page {
             title: experiment.title.clone(),
             name: experiment.name.clone(),
@@ -78,6 +81,7 @@ impl Page {
             variants: compared::variants(source),
             workloads: compared::workloads(source),
             constants: compared::constants(source),
+            tally,
             outcomes,
             further,
             modes: domains::modes(source),
@@ -103,6 +107,18 @@ impl Page {
     }
 }
 
+/// Verdicts to be seen at once, and the others: where there are many, nothing proven is among the latter.
+fn at_once(all: Vec<Outcome>) -> (Vec<Outcome>, Vec<Outcome>) {
+    if all.len() <= AT_ONCE {
+        return (all, vec![]);
+    }
+    let (mut first, mut rest): (Vec<Outcome>, Vec<Outcome>) =
+        all.into_iter().partition(Outcome::is_proven);
+    let room = AT_ONCE.saturating_sub(first.len()).min(rest.len());
+    first.extend(rest.drain(..room));
+    (first, rest)
+}
+
 /// Pictures whose names would be taken for one another have numbers; letters' case does not tell files apart everywhere.
 fn numbered(pictures: Vec<Picture>) -> Vec<Picture> {
     let mut out: Vec<Picture> = Vec::new();
@@ -114,7 +130,7 @@ fn numbered(pictures: Vec<Picture>) -> Vec<Picture> {
             name = format!("{}-{number}", picture.name);
             number += 1;
         }
-        out.push(Picture { name, ..picture });
+        out.push(Picture { name, ..picture }.titled());
     }
     out
 }
@@ -126,6 +142,7 @@ fn machine(source: &Source) -> Result<Drawing, String> {
         name: file_name(&["machine", &machine.name]),
         title: title.clone(),
         svg: machine_svg(machine),
+        is_titled: true,
     };
     Ok(Drawing { title, tree: machine_tree(machine), picture })
 }

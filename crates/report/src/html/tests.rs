@@ -131,6 +131,38 @@ fn runs_in_guests_are_not_called_predictions() {
 }
 
 #[test]
+fn what_is_proven_is_seen_at_once() {
+    let plan = plan(|text| text);
+    let mut results = results(&plan);
+    let base = results.workloads[1].clone();
+    // Many metrics without a difference, then one with.
+    for w in &mut results.workloads {
+        w.metrics = vec![base.metrics[0].clone(); 20];
+        for (at, v) in w.variants.iter_mut().enumerate() {
+            let values = |run: u32| vec![100.0 + f64::from(run % 3); 19];
+            let last = |run: u32| 100.0 * (at + 1) as f64 + f64::from(run % 3);
+            let run = |run: u32| Run {
+                run,
+                seed: 1,
+                metrics: [values(run), vec![last(run)]].concat(),
+                single_times: vec![vec![]; 20],
+                counters: vec![],
+            };
+            v.runs = (0..6).map(run).collect();
+        }
+    }
+    let html = report(Ok(&plan), &results).html().expect("a page");
+    let page = parsed(&html);
+    let tables = page.descendants().filter(|n| n.attribute("class") == Some("verdicts"));
+    let proven = |table: roxmltree::Node| {
+        let rows = table.descendants().filter_map(|n| n.attribute("class"));
+        rows.filter(|class| matches!(*class, "better" | "worse")).count()
+    };
+    assert_eq!(tables.map(proven).collect::<Vec<_>>(), [3, 0]);
+    assert!(html.contains("60 comparisons: 3 worse, 57 not proven."), "{}", &html[..9000]);
+}
+
+#[test]
 fn nothing_is_loaded() {
     let plan = plan(|text| text);
     let html = report(Ok(&plan), &results(&plan)).html().expect("a page");
@@ -162,6 +194,7 @@ fn every_picture_stands_alone() {
         let document = roxmltree::Document::parse(&picture.svg).expect(&picture.name);
         assert_eq!(document.root_element().tag_name().name(), "svg");
         assert!(document.descendants().any(|n| n.has_tag_name("title")), "{}", picture.name);
+        assert!(picture.is_titled, "{}", picture.name);
     }
 }
 

@@ -95,7 +95,7 @@ fn pictures(
 ) -> Result<Vec<Picture>, ReportError> {
     let picture = |kind: &str, map: CpuMap| -> Result<Picture, ReportError> {
         let svg = cpu_map(machine, &map)?;
-        Ok(Picture { name: file_name(&[kind, name]), title: map.title, svg })
+        Ok(Picture { name: file_name(&[kind, name]), title: map.title, svg, is_titled: true })
     };
     let shown = shown(machine, heat);
     let mut out =
@@ -220,7 +220,8 @@ fn governed(
     }
     let title = format!("Power of each package over time, {workload}");
     let svg = power(&title, &watts)?;
-    let picture = svg.map(|svg| Picture { name: "power".to_string(), title, svg });
+    let picture =
+        svg.map(|svg| Picture { name: "power".to_string(), title, svg, is_titled: false });
     Ok(Some(Governed { rows, picture }))
 }
 
