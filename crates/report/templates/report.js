@@ -36,12 +36,15 @@
       show("CPU " + cpus[row] + ", " + from + " to " + to + " ms: " + figure, x, y);
     };
     const clamp = function (value, most) { return Math.max(0, Math.min(most - 1, value)); };
-    map.addEventListener("mousemove", function (event) {
+    const point = function (event) {
       const box = map.getBoundingClientRect();
       column = clamp(Math.floor((event.clientX - box.left) / box.width * slices), slices);
       row = clamp(Math.floor((event.clientY - box.top) / box.height * cpus.length), cpus.length);
       read(event.clientX, event.clientY);
-    });
+    };
+    map.addEventListener("mousemove", point);
+    // A click takes the focus from another map, which hides what that one said.
+    map.addEventListener("click", point);
     map.addEventListener("mouseleave", hide);
     map.setAttribute("tabindex", "0");
     map.addEventListener("blur", hide);

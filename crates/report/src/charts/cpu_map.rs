@@ -32,7 +32,7 @@ const POINTED: f64 = 7.0;
 /// Least height of a row that has room for its CPU's number.
 const NUMBERED: f64 = 9.0;
 /// Where the colours of a scale with blanks start: darker ones look blank on a dark page.
-const ABOVE_BLANK: f64 = 0.125;
+const ABOVE_BLANK: f64 = 0.25;
 
 /// What a map shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -210,7 +210,7 @@ impl Map<'_> {
             .add(Title::new(printable(title)))
             .add(Description::new().add(svg::node::Text::new(printable(&self.of.description))))
             .add(ground())
-            .add(words(&printable(title), 10.0, 18.0, FONT + 2.0, INK))
+            .add(words(&printable(title), 10.0, 18.0, FONT + 2.0, INK).set("font-family", FONTS))
             .add(group);
         format!("{document}\n")
     }

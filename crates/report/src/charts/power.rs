@@ -1,7 +1,7 @@
 //! What packages took over the time of runs, a line a variant.
 
 use super::canvas::{
-    Drawn, FONT, GROUND, INK, Sheet, Tips, axis, draw, legend, legend_lines, roomy, style,
+    Drawn, FONT, INK, Sheet, Tips, axis, draw, legend, legend_lines, roomy, style,
 };
 use super::{colours, time};
 use crate::error::ReportError;
@@ -16,6 +16,8 @@ const PANEL: u32 = 190;
 const AXIS: u32 = 46;
 /// Packages with a panel each; of more, only the sum is drawn.
 const PANELS: usize = 4;
+/// Widest line, in pixels.
+const WIDEST: usize = 6;
 /// Stretches of time whose figures can be read.
 const READ: usize = 64;
 
@@ -132,9 +134,10 @@ fn paint(
         Some(unit) => mesh.x_desc(format!("time ({unit})")).draw()?,
         None => mesh.draw()?,
     }
-    for (colour, _, points) in &panel.lines {
-        chart.draw_series([PathElement::new(points.clone(), GROUND.mix(0.6).stroke_width(3))])?;
-        chart.draw_series([PathElement::new(points.clone(), colour.stroke_width(1))])?;
+    for (place, (colour, _, points)) in panel.lines.iter().enumerate() {
+        // Later lines are thinner, so that one below another shows.
+        let width = (panel.lines.len() - place).min(WIDEST) as u32;
+        chart.draw_series([PathElement::new(points.clone(), colour.stroke_width(width))])?;
     }
     for at in 0..READ {
         let bounds = [at, at + 1].map(|at| end * at as f64 / READ as f64);

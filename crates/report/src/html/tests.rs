@@ -103,7 +103,14 @@ fn clocks_and_power_are_shown_where_something_governs_them() {
     assert_eq!(maps[0].attribute("data-cpus"), maps[1].attribute("data-cpus"));
     let levels = maps[1].attribute("data-levels").expect("levels");
     assert!(levels.contains('.') && levels.contains(|c: char| c != '.'), "{levels}");
-    for wanted in ["mean clock, GHz", "ran no task", "governor=performance", "package 1 (W)"] {
+    assert_eq!(html.matches("<pre class=\"lines\">").count(), 1, "governors change no domains");
+    for wanted in [
+        "as the baseline's: <span class=\"v1\">perfgov",
+        "mean clock, GHz",
+        "ran no task",
+        "governor=performance",
+        "package 1 (W)",
+    ] {
         assert!(html.contains(wanted), "{wanted}");
     }
     let names: Vec<String> = report.pictures().into_iter().map(|p| p.name).collect();
