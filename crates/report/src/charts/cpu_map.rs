@@ -14,10 +14,8 @@ use plotters::style::RGBColor;
 use svg::Document;
 use svg::node::element::{Description, Group, Image, Path, Rectangle, Title};
 
-/// Levels of the scale; one of base64's letters stands for each in the picture's data, [`BLANK`] for no value.
+/// Levels of the scale. A page reads values back from the image's colours, so each has one of its own.
 const LEVELS: usize = 64;
-const LETTERS: &[u8; LEVELS] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const BLANK: char = '.';
 /// Lengths in pixels.
 const WIDTH: f64 = 920.0;
 const TOP: f64 = 34.0;
@@ -76,6 +74,11 @@ impl Scale {
         let (low, high) = self.ends;
         let part = if high > low { (value - low) / (high - low) } else { 0.0 };
         (part.clamp(0.0, 1.0) * (LEVELS - 1) as f64).round() as u8
+    }
+
+    /// The colours of all levels.
+    fn palette(&self) -> Vec<RGBColor> {
+        (0..LEVELS).map(|level| self.colour(level as f64 / (LEVELS - 1) as f64)).collect()
     }
 
     /// The colour of a part of the scale.
@@ -143,8 +146,7 @@ impl Map<'_> {
         let mut encoder = png::Encoder::new(&mut bytes, size.0, size.1);
         encoder.set_color(png::ColorType::Indexed);
         encoder.set_depth(png::BitDepth::Eight);
-        let colour = |level: usize| self.of.scale.colour(level as f64 / (LEVELS - 1) as f64);
-        let palette = (0..LEVELS).map(colour).flat_map(|c| [c.0, c.1, c.2]);
+        let palette = self.of.scale.palette().into_iter().flat_map(|c| [c.0, c.1, c.2]);
         // The colour after the last is that of no value: none.
         encoder.set_palette(palette.chain([0; 3]).collect::<Vec<u8>>());
         encoder.set_trns(
@@ -162,8 +164,7 @@ impl Map<'_> {
         let (title, scale) = (&self.of.title, &self.of.scale);
         let (left, (width, height)) = (self.left(), self.size());
         let cpus: Vec<String> = self.rows.cpus.iter().map(usize::to_string).collect();
-        let letter = |level: u8| char::from(LETTERS[usize::from(level)]);
-        let data: String = self.levels().map(|level| level.map_or(BLANK, letter)).collect();
+        let palette: Vec<String> = scale.palette().into_iter().map(hex).collect();
         let image = Image::new()
             .set("class", "heat")
             .set("x", number(left))
@@ -178,7 +179,8 @@ impl Map<'_> {
             .set("data-ends", format!("{} {}", scale.ends.0, scale.ends.1))
             .set("data-unit", printable(&scale.unit))
             .set("data-digits", scale.digits)
-            .set("data-levels", data);
+            .set("data-slices", self.slices())
+            .set("data-palette", palette.join(" "));
         let image = match &scale.blank {
             Some(blank) => image.set("data-blank", printable(blank)),
             None => image,
@@ -364,15 +366,38 @@ mod tests {
         }
     }
 
+    /// Indices and palette of an image in base64.
+    fn pixels(text: &str) -> (Vec<u8>, Vec<u8>) {
+        let bytes = BASE64_STANDARD.decode(text).expect("base64");
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("PNG");
+        let mut rows = vec![0; reader.output_buffer_size().expect("a size")];
+        reader.next_frame(&mut rows).expect("an image");
+        let palette = reader.info().palette.as_ref().expect("a palette").to_vec();
+        (rows, palette)
+    }
+
     #[test]
     fn every_row_and_slice_is_in_the_data() {
         let machine = machine::catalog::load("power9-big-core").unwrap();
-        for (blank, first) in [(None, "AA/AI/"), (Some("ran nothing"), "AA.AI.")] {
+        for (blank, first) in
+            [(None, &[0, 0, 63, 0, 8, 63]), (Some("ran nothing"), &[0, 0, 64, 0, 8, 64])]
+        {
             let text = cpu_map(&machine, &map(blank)).unwrap();
             let document = roxmltree::Document::parse(&text).expect("an SVG");
             let image = document.descendants().find(|n| n.has_tag_name("image")).expect("an image");
-            let levels = image.attribute("data-levels").expect("levels");
-            assert_eq!((levels.len(), &levels[..6]), (48, first));
+            let href = image.attribute("href").expect("an image");
+            let (rows, palette) =
+                pixels(href.strip_prefix("data:image/png;base64,").expect("a PNG"));
+            assert_eq!((rows.len(), &rows[..6]), (48, first));
+            let told = image.attribute("data-palette").expect("colours");
+            let mut colours: Vec<&str> = told.split(' ').collect();
+            assert_eq!(colours.len(), LEVELS);
+            let of_image = palette.chunks(3).take(LEVELS).map(|c| hex(RGBColor(c[0], c[1], c[2])));
+            assert_eq!(colours, of_image.collect::<Vec<String>>());
+            colours.sort_unstable();
+            colours.dedup();
+            assert_eq!(colours.len(), LEVELS, "each level has a colour of its own");
+            assert_eq!(image.attribute("data-slices"), Some("3"));
             assert!(image.attribute("data-cpus").expect("CPUs").starts_with("0 2 4 6 1"));
             assert_eq!(image.attribute("data-ends"), Some("1 3"));
             assert_eq!(image.attribute("data-blank"), blank);

@@ -37,6 +37,7 @@ pub(super) struct Page {
     outcomes: Vec<Outcome>,
     /// Those beyond what a reader takes in at once.
     further: Vec<Outcome>,
+    further_proven: usize,
     modes: Result<Vec<Mode>, String>,
     groups: Vec<Group>,
     heat: Result<Watched, String>,
@@ -83,6 +84,7 @@ impl Page {
             constants: compared::constants(source),
             tally,
             outcomes,
+            further_proven: further.iter().filter(|o| o.is_proven()).count(),
             further,
             modes: domains::modes(source),
             groups: groups::groups(source)?,
@@ -107,16 +109,16 @@ impl Page {
     }
 }
 
-/// Verdicts to be seen at once, and the others: where there are many, nothing proven is among the latter.
+/// Verdicts to be seen at once, and the others: where there are many, what is proven comes first.
 fn at_once(all: Vec<Outcome>) -> (Vec<Outcome>, Vec<Outcome>) {
     if all.len() <= AT_ONCE {
         return (all, vec![]);
     }
-    let (mut first, mut rest): (Vec<Outcome>, Vec<Outcome>) =
+    let (mut first, rest): (Vec<Outcome>, Vec<Outcome>) =
         all.into_iter().partition(Outcome::is_proven);
-    let room = AT_ONCE.saturating_sub(first.len()).min(rest.len());
-    first.extend(rest.drain(..room));
-    (first, rest)
+    first.extend(rest);
+    let further = first.split_off(AT_ONCE);
+    (first, further)
 }
 
 /// Pictures whose names would be taken for one another have numbers; letters' case does not tell files apart everywhere.
