@@ -380,7 +380,7 @@ mod tests {
     fn every_row_and_slice_is_in_the_data() {
         let machine = machine::catalog::load("power9-big-core").unwrap();
         for (blank, first) in
-            [(None, &[0, 0, 63, 0, 8, 63]), (Some("ran nothing"), &[0, 0, 64, 0, 8, 64])]
+            [(None, [0, 0, 63, 0, 8, 63]), (Some("ran nothing"), [0, 0, 64, 0, 8, 64])]
         {
             let text = cpu_map(&machine, &map(blank)).unwrap();
             let document = roxmltree::Document::parse(&text).expect("an SVG");
@@ -388,7 +388,7 @@ mod tests {
             let href = image.attribute("href").expect("an image");
             let (rows, palette) =
                 pixels(href.strip_prefix("data:image/png;base64,").expect("a PNG"));
-            assert_eq!((rows.len(), &rows[..6]), (48, first));
+            assert_eq!((rows.len(), &rows[..6]), (48, &first[..]));
             let told = image.attribute("data-palette").expect("colours");
             let mut colours: Vec<&str> = told.split(' ').collect();
             assert_eq!(colours.len(), LEVELS);
