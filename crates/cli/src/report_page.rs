@@ -94,8 +94,12 @@ fn heats(args: &ReportArgs, results: &Results, plan: Option<&Plan>) -> Result<He
     Ok(Heats::Of { workload: file.workloads[workload].title.clone(), variants, changed })
 }
 
-/// The first workload that has variants to compare, else the first.
+/// The first workload that has variants to compare, else the first; of a table's rows the middle one, as the first says least.
 fn default_workload(file: &ExperimentFile) -> Option<usize> {
     let all = 0..file.workloads.len();
-    all.clone().find(|&w| file.variants_of(w).len() > 1).or(all.clone().next())
+    let first = all.clone().find(|&w| file.variants_of(w).len() > 1).or(all.clone().next())?;
+    let Some(row) = &file.workloads[first].row else { return Some(first) };
+    let of_table = |w: &usize| file.workloads[*w].row.as_ref().is_some_and(|r| r.of == row.of);
+    let rows: Vec<usize> = all.filter(of_table).collect();
+    rows.get(rows.len() / 2).copied()
 }

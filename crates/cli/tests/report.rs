@@ -113,6 +113,35 @@ fn damaged_results_say_what_is_wrong_and_show_what_is_left() {
     assert!(refused(&["report", &name(&html)]).contains("found a file"));
 }
 
+/// Runs in guests are slow: a simulated store stands in, whose manifest says what ran the guests.
+#[test]
+fn results_of_real_kernels_are_reported_as_such() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/big-core-guest.toml");
+    let store = dir.path().join("store");
+    stdout(&["run", file, "--runs", "3", "--out", &name(&store)]);
+    let manifest = store.join("manifest.json");
+    let text = std::fs::read_to_string(&manifest).expect("a manifest");
+    let of_guests = text.replace("\"engine\": \"sim\"", "\"engine\": \"vm-icount1\"");
+    assert_ne!(text, of_guests);
+    std::fs::write(&manifest, of_guests).expect("a manifest");
+    let html = dir.path().join("r.html");
+    stdout(&["report", &name(&store), "-o", &name(&html)]);
+    let html = std::fs::read_to_string(html).expect("the report");
+    for wanted in [
+        "on real kernels in guests (engine <code>vm-icount1</code>)",
+        "No heat map: what real kernels do in guests is not watched CPU by CPU",
+        "schedscape run big-core-guest.toml --engine vm --icount 1 --out out/big-core-guest",
+    ] {
+        assert!(html.contains(wanted), "{wanted}");
+    }
+    let compared = stdout(&["compare", &name(&store)]);
+    assert!(compared.contains("hackbench") && compared.contains("thread-groups"), "{compared}");
+    for text in [&html, &compared] {
+        assert!(!text.contains("predict") && !text.contains("<image class=\"heat\""), "{text}");
+    }
+}
+
 #[test]
 fn every_layout_fits_a_mail() {
     let (_dir, store) = store();

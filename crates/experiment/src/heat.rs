@@ -1,4 +1,7 @@
-//! One run watched CPU by CPU: how busy each was, in equal slices of time. No store holds it; the simulator runs the run again.
+//! One run watched CPU by CPU, in equal slices of time: how busy each was and, where something governs clocks, how fast it ran and
+//! what packages took. No store holds it; the simulator runs the run again.
+
+mod slices;
 
 use crate::ExperimentError;
 use crate::engine::{SimEngine, SimJob};
@@ -6,13 +9,11 @@ use crate::plan::Plan;
 use sim::Trace;
 use sim::topology::Cpu;
 use sim::world::TaskId;
+use slices::Slices;
 
-/// Most slices of a run. Where a run outlasts them, slices are joined two by two, so that a run has at least half as many.
-pub const MOST_SLICES: usize = 320;
-/// Length of a slice before any are joined.
-const FIRST_SLICE_NS: u64 = 1000;
+pub use slices::MOST_SLICES;
 
-/// How busy CPUs were over one run.
+/// What CPUs did over one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heat {
     /// Length of a slice, in ns.
@@ -22,8 +23,25 @@ pub struct Heat {
     /// By CPU number and slice: the share of the slice in which the CPU ran a task, from 0 to 1. The last slice's share is
     /// of what the run has of it.
     pub busy: Vec<Vec<f64>>,
+    /// Clocks and power, where something governs clocks.
+    pub clocks: Option<Clocks>,
     /// Metrics of the run in the workload's order: those of the stored run, if it was the same.
     pub metrics: Vec<f64>,
+}
+
+/// Clocks and power over one run. A clock counts while its CPU runs a task: what an idle CPU's core would run at concerns none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clocks {
+    /// By CPU number and slice: mean clock while the CPU ran a task, in kHz; `None` where it ran none.
+    pub khz: Vec<Vec<Option<f64>>>,
+    /// By CPU number: the same over the whole run.
+    pub cpu_khz: Vec<Option<f64>>,
+    /// The same of all CPUs' running time.
+    pub mean_khz: Option<f64>,
+    /// By package and slice: mean power in W.
+    pub watts: Vec<Vec<f64>>,
+    /// By package: energy of the run in J.
+    pub energy_j: Vec<f64>,
 }
 
 /// Run `run` of workload `workload` under variant `variant`, both by their places in the file.
@@ -46,123 +64,102 @@ pub fn heat(
     let SimJob::Machine(scenario) = &job.engine_job else {
         return Err(failed("a host's runs with its guests are not watched".to_string()));
     };
-    let mut busy = Busy::new(plan.machine.cpus.len());
+    let mut watch = Watch::new(plan.machine.cpus.len());
     let seed = plan.seed(variant, run);
-    let result = scenario.run_traced(seed, &mut busy).map_err(|e| failed(e.to_string()))?;
-    Ok(busy.heat(result.end_ns, result.metrics))
+    let result = scenario.run_traced(seed, &mut watch).map_err(|e| failed(e.to_string()))?;
+    Ok(watch.heat(result.end_ns, result.metrics))
 }
 
-/// Adds up busy time.
-struct Busy {
-    slice_ns: u64,
-    /// By CPU: when the task that runs there began.
+/// Adds up time, cycles and energy.
+struct Watch {
+    busy: Slices,
+    /// Busy time times its clock, in kHz.
+    cycles: Slices,
+    /// By CPU: up to when the task that runs there is counted.
     since_ns: Vec<Option<u64>>,
-    /// By CPU and slice.
-    busy_ns: Vec<Vec<u64>>,
+    /// By CPU: its clock; `None` where nothing governs clocks.
+    khz: Vec<Option<u32>>,
+    power: Slices,
+    /// By package: up to when it is counted, and what it takes since.
+    watts: Vec<(u64, f64)>,
 }
 
-impl Busy {
-    fn new(cpus: usize) -> Busy {
-        Busy {
-            slice_ns: FIRST_SLICE_NS,
+impl Watch {
+    fn new(cpus: usize) -> Watch {
+        Watch {
+            busy: Slices::new(cpus),
+            cycles: Slices::new(cpus),
             since_ns: vec![None; cpus],
-            busy_ns: vec![vec![0; MOST_SLICES]; cpus],
+            khz: vec![None; cpus],
+            power: Slices::new(0),
+            watts: Vec::new(),
         }
     }
 
-    /// Joins slices until `at_ns` is in one.
-    fn reach(&mut self, at_ns: u64) {
-        while at_ns > self.slice_ns * MOST_SLICES as u64 {
-            self.slice_ns *= 2;
-            for slices in &mut self.busy_ns {
-                for at in 0..MOST_SLICES / 2 {
-                    slices[at] = slices[2 * at] + slices[2 * at + 1];
-                }
-                slices[MOST_SLICES / 2..].fill(0);
-            }
-        }
-    }
-
-    fn add(&mut self, cpu: usize, mut from_ns: u64, to_ns: u64) {
-        self.reach(to_ns);
-        while from_ns < to_ns {
-            let slice = from_ns / self.slice_ns;
-            let end_ns = to_ns.min((slice + 1) * self.slice_ns);
-            self.busy_ns[cpu][slice as usize] += end_ns - from_ns;
-            from_ns = end_ns;
+    /// Counts what runs on `cpu` up to now.
+    fn count(&mut self, cpu: usize, at_ns: u64) {
+        let Some(from_ns) = self.since_ns[cpu].take() else { return };
+        self.busy.add(cpu, from_ns, at_ns, 1.0);
+        if let Some(khz) = self.khz[cpu] {
+            self.cycles.add(cpu, from_ns, at_ns, f64::from(khz));
         }
     }
 
     fn heat(mut self, end_ns: u64, metrics: Vec<f64>) -> Heat {
-        self.reach(end_ns);
-        for cpu in 0..self.since_ns.len() {
-            if let Some(from_ns) = self.since_ns[cpu] {
-                self.add(cpu, from_ns, end_ns);
-            }
+        (0..self.since_ns.len()).for_each(|cpu| self.count(cpu, end_ns));
+        for (package, &(from_ns, watts)) in self.watts.iter().enumerate() {
+            self.power.add(package, from_ns, end_ns, watts);
         }
-        let slices = end_ns.div_ceil(self.slice_ns) as usize;
-        let length_ns = |at: usize| (end_ns - at as u64 * self.slice_ns).min(self.slice_ns);
-        let shares = |busy_ns: &Vec<u64>| {
-            let share = |(at, &ns): (usize, &u64)| ns as f64 / length_ns(at) as f64;
-            busy_ns.iter().take(slices).enumerate().map(share).collect()
+        let busy = self.busy.means(end_ns);
+        let is_governed = self.khz.iter().any(Option::is_some);
+        let clocks = is_governed.then(|| self.clocks(end_ns));
+        Heat { slice_ns: self.busy.slice_ns, end_ns, busy, clocks, metrics }
+    }
+
+    fn clocks(&mut self, end_ns: u64) -> Clocks {
+        let mean = |cycles: f64, busy: f64| (busy > 0.0).then(|| cycles / busy);
+        self.cycles.reach(end_ns);
+        let slices = end_ns.div_ceil(self.busy.slice_ns) as usize;
+        let row = |(cycles, busy): (&Vec<f64>, &Vec<f64>)| {
+            cycles.iter().zip(busy).take(slices).map(|(c, b)| mean(*c, *b)).collect()
         };
-        let busy = self.busy_ns.iter().map(shares).collect();
-        Heat { slice_ns: self.slice_ns, end_ns, busy, metrics }
+        let khz = self.cycles.sums.iter().zip(&self.busy.sums).map(row).collect();
+        let sums = |of: &Slices| of.sums.iter().map(|row| row.iter().sum()).collect::<Vec<f64>>();
+        let (cycles, busy_ns) = (sums(&self.cycles), sums(&self.busy));
+        Clocks {
+            khz,
+            cpu_khz: cycles.iter().zip(&busy_ns).map(|(c, b)| mean(*c, *b)).collect(),
+            mean_khz: mean(cycles.iter().sum(), busy_ns.iter().sum()),
+            watts: self.power.means(end_ns),
+            energy_j: sums(&self.power).iter().map(|sum| sum / 1e9).collect(),
+        }
     }
 }
 
-impl Trace for Busy {
+impl Trace for Watch {
     fn switch(&mut self, at_ns: u64, cpu: Cpu, _previous: Option<TaskId>, next: Option<TaskId>) {
         let cpu = usize::from(cpu);
-        if let Some(from_ns) = self.since_ns[cpu].take() {
-            self.add(cpu, from_ns, at_ns);
-        }
+        self.count(cpu, at_ns);
         self.since_ns[cpu] = next.map(|_| at_ns);
+    }
+
+    fn clock(&mut self, at_ns: u64, cpu: Cpu, khz: u32) {
+        let cpu = usize::from(cpu);
+        let runs = self.since_ns[cpu].is_some();
+        self.count(cpu, at_ns);
+        self.since_ns[cpu] = runs.then_some(at_ns);
+        self.khz[cpu] = Some(khz);
+    }
+
+    fn power(&mut self, at_ns: u64, package: usize, watts: f64) {
+        while self.watts.len() <= package {
+            self.watts.push((at_ns, 0.0));
+            self.power.grow();
+        }
+        let (from_ns, before) = std::mem::replace(&mut self.watts[package], (at_ns, watts));
+        self.power.add(package, from_ns, at_ns, before);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ExperimentFile;
-
-    #[test]
-    fn busy_time_is_kept_when_slices_are_joined() {
-        let mut busy = Busy::new(2);
-        busy.add(0, 500, 2_500);
-        busy.add(1, 0, 100);
-        let end_ns = 3 * FIRST_SLICE_NS * MOST_SLICES as u64;
-        busy.since_ns[1] = Some(end_ns - 1000);
-        let heat = busy.heat(end_ns, vec![]);
-        assert_eq!(heat.slice_ns, 4 * FIRST_SLICE_NS);
-        assert_eq!(heat.busy[0].len(), MOST_SLICES * 3 / 4);
-        assert_eq!((heat.busy[0][0], heat.busy[0][1]), (0.5, 0.0));
-        assert_eq!((heat.busy[1][0], heat.busy[1].last()), (0.025, Some(&0.25)));
-    }
-
-    #[test]
-    fn the_last_slice_counts_what_the_run_has_of_it() {
-        let mut busy = Busy::new(1);
-        busy.since_ns[0] = Some(0);
-        let heat = busy.heat(1_500, vec![]);
-        assert_eq!(heat.busy, [[1.0, 1.0]]);
-    }
-
-    #[test]
-    fn a_watched_run_is_the_stored_one() {
-        let text = include_str!("../../../experiments/power9-big-core.toml")
-            .replace("runs = 100", "runs = 1")
-            .replace("seconds = 10", "seconds = 0.05")
-            .replace("loops_run = 25000", "loops_run = 200");
-        let plan = Plan::new(ExperimentFile::parse(&text, "x.toml").unwrap(), "x.toml").unwrap();
-        let results = plan.run(&SimEngine, 1, &|_| {}).unwrap();
-        let heat = heat(&plan, 0, 1, 0).unwrap();
-        assert_eq!(heat.metrics, results.workloads[0].variants[1].runs[0].metrics);
-        assert_eq!(heat.busy.len(), 16);
-        let shares: Vec<f64> = heat.busy.concat();
-        assert!(shares.iter().all(|s| (0.0..=1.0).contains(s)));
-        let of_slice = |at: usize| heat.busy[..8].iter().map(|cpu| cpu[at]).sum::<f64>();
-        let most = (0..heat.busy[0].len()).map(of_slice).fold(0.0, f64::max);
-        assert!((1.9..3.0).contains(&most), "two threads on a big core: {most}");
-    }
-}
+mod tests;

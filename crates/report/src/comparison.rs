@@ -1,8 +1,9 @@
 //! Tables of samples as MMTests' users mail them: figures, then what each change may be, each at most 100 columns wide.
 
-use crate::table::{WIDTH, clip, table};
+use crate::table::{WIDTH, clip, pad, table};
 use stats::table::{Change, Compared, ComparedCell, Estimator, Figure, Overview, OverviewCell};
 use stats::{Better, Table, Verdict};
+use unicode_width::UnicodeWidthStr;
 
 /// Longest name of a column; more is cut.
 const NAME: usize = 28;
@@ -168,7 +169,7 @@ fn in_blocks(texts: &Texts) -> String {
         let mut block = block(texts, first, last);
         while last < texts.columns.len() {
             let wider = self::block(texts, first, last + 1);
-            if wider.lines().any(|line| line.chars().count() > WIDTH) {
+            if wider.lines().any(|line| line.width() > WIDTH) {
                 break;
             }
             (block, last) = (wider, last + 1);
@@ -184,13 +185,13 @@ fn in_blocks(texts: &Texts) -> String {
 
 /// Columns `first..last`, below their names.
 fn block(texts: &Texts, first: usize, last: usize) -> String {
-    let width = texts.labels.iter().map(|l| l.chars().count()).max().unwrap_or(0);
+    let width = texts.labels.iter().map(|l| l.width()).max().unwrap_or(0);
     let head: Vec<&str> = std::iter::once("")
         .chain(texts.columns.iter().take(last).skip(first).map(String::as_str))
         .collect();
     let rows = texts.labels.iter().zip(&texts.rows).map(|(label, cells)| {
         let cells = cells.iter().take(last).skip(first).cloned();
-        std::iter::once(format!("{label:<width$}")).chain(cells).collect()
+        std::iter::once(pad(label, width)).chain(cells).collect()
     });
     table(&head, &rows.collect::<Vec<Vec<String>>>())
 }

@@ -1,7 +1,8 @@
 //! Histograms as the big-core study draws them, alone or two beside each other.
 
-use crate::table::{WIDTH, clip};
+use crate::table::{WIDTH, clip, pad};
 use stats::Histogram;
+use unicode_width::UnicodeWidthStr;
 
 /// Bar length that all runs in one bin reach, after the first mark: the study's 5 runs of 100 a mark.
 const STUDY_SCALE: u64 = 20;
@@ -47,7 +48,7 @@ pub fn side_by_side(unit: &str, left: &Column, right: &Column) -> String {
     let heads = [String::new(), clip(unit, indent)];
     let mut out = String::new();
     for (label, (l, r)) in heads.iter().chain(&labels).zip(blocks[0].iter().zip(&blocks[1])) {
-        let line = format!("{label:indent$} : {l} : {r}");
+        let line = format!("{} : {l} : {r}", pad(label, indent));
         out.push_str(line.trim_end());
         out.push('\n');
     }
@@ -62,7 +63,7 @@ pub fn side_by_side(unit: &str, left: &Column, right: &Column) -> String {
 fn fitting_blocks(indent: usize, left: &Column, right: &Column) -> (u64, [Vec<String>; 2]) {
     let at = |scale| [block(left, scale), block(right, scale)];
     let fits = |blocks: &[Vec<String>; 2]| {
-        let wide = |b: &[String]| b.first().map_or(0, |line| line.chars().count());
+        let wide = |b: &[String]| b.first().map_or(0, |line| line.width());
         indent + 6 + wide(&blocks[0]) + wide(&blocks[1]) <= WIDTH
     };
     for scale in [STUDY_SCALE, STUDY_SCALE / 2] {
@@ -89,7 +90,7 @@ fn block(column: &Column, scale: u64) -> Vec<String> {
     }
     let widest = lines.iter().map(|l| l.chars().count()).max().unwrap_or(0);
     lines.insert(0, clip(column.name, widest));
-    lines.iter().map(|line| format!("{line:widest$}")).collect()
+    lines.iter().map(|line| pad(line, widest)).collect()
 }
 
 /// What the bins do not hold: runs outside, and published counts that no bin stands for.
@@ -269,7 +270,7 @@ A bar is one #, and one more for each full 5% of runs
             let h = Histogram::of(&values, low, width, bins).unwrap();
             let column = Column { name: &name, histogram: &h, published: Some(&VANILLA) };
             for text in [study_form(&name, &h), side_by_side(&name, &column, &column)] {
-                prop_assert!(text.lines().all(|l| l.chars().count() <= WIDTH), "{text}");
+                prop_assert!(text.lines().all(|l| l.width() <= WIDTH), "{text}");
             }
         }
     }

@@ -125,6 +125,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use stats::{Confidence, Resampling, compare};
+    use unicode_width::UnicodeWidthStr;
 
     const A: [f64; 10] = [6.174, 6.02, 5.871, 7.25, 4.225, 6.31, 9.754, 5.99, 6.182, 6.1];
     const B: [f64; 9] = [6.08, 5.12, 4.069, 5.93, 6.745, 5.31, 5.7, 6.05, 4.88];
@@ -223,7 +224,7 @@ Difference at 80.0% confidence
             let text = ministat(&samples, &name, Better::Higher, &[c, d]);
             prop_assert!(!text.contains("NaN"));
             if a.iter().all(|v| v.abs() < 1e12) {
-                prop_assert!(text.lines().all(|l| l.chars().count() <= WIDTH), "{text}");
+                prop_assert!(text.lines().all(|l| l.width() <= WIDTH), "{text}");
             }
         }
     }

@@ -37,7 +37,10 @@ pub fn markdown(findings: &[Finding]) -> String {
         table.load_style(ASCII_MARKDOWN);
         table.set_header(head);
         for row in rows(finding) {
-            table.add_row(row.into_iter().map(|cell| cell.replace('|', "\\|")));
+            table.add_row(row.into_iter().enumerate().map(|(at, cell)| {
+                let cell = cell.replace('|', "\\|");
+                if at == 0 { clip(&cell, NAME) } else { cell }
+            }));
         }
         for column in table.column_iter_mut().skip(1).take(4) {
             column.set_cell_alignment(CellAlignment::Right);

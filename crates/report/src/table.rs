@@ -1,6 +1,7 @@
 //! Right-aligned columns of text, for mails.
 
 use comfy_table::{CellAlignment, Table};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns that a line of a report may take.
 pub(crate) const WIDTH: usize = 100;
@@ -20,15 +21,28 @@ pub fn table(columns: &[&str], rows: &[Vec<String>]) -> String {
     lines.collect()
 }
 
-/// `text` on one line of at most `width` characters: control characters become spaces, and an ellipsis
+/// `text` on one line of at most `width` columns of a terminal: control characters become spaces, and an ellipsis
 /// marks what is cut.
 pub(crate) fn clip(text: &str, width: usize) -> String {
     let shown = |c: char| if c.is_control() { ' ' } else { c };
-    if text.chars().count() <= width {
-        return text.chars().map(shown).collect();
+    let text: String = text.chars().map(shown).collect();
+    if text.width() <= width {
+        return text;
     }
-    let kept = width.saturating_sub(1);
-    text.chars().take(kept).map(shown).chain(['…']).collect()
+    let mut room = width.saturating_sub(1);
+    let mut kept = String::new();
+    for c in text.chars() {
+        let Some(left) = room.checked_sub(c.width().unwrap_or(0)) else { break };
+        room = left;
+        kept.push(c);
+    }
+    kept.push('…');
+    kept
+}
+
+/// `text` with spaces behind it, so that it takes `width` columns of a terminal.
+pub(crate) fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
 #[cfg(test)]
@@ -63,6 +77,15 @@ big-core      5.724        5.6
         assert_eq!(clip("a\nb\tc", 10), "a b c");
         assert_eq!(clip("abcdef", 6), "abcdef");
         assert_eq!(clip("abcdefg", 6), "abcde…");
+        assert_eq!(clip("\u{4e2d}\u{6587}\u{5b57}", 4), "\u{4e2d}…", "each takes two columns");
+    }
+
+    #[test]
+    fn pads_by_columns() {
+        assert_eq!(
+            [pad("ab", 3), pad("\u{4e2d}", 3), pad("abcd", 3)],
+            ["ab ", "\u{4e2d} ", "abcd"]
+        );
     }
 
     proptest! {

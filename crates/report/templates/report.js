@@ -21,24 +21,49 @@
     place.addEventListener("mouseleave", hide);
   });
 
-  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  // A map's image has a pixel for each CPU and slice, whose colour is one of the palette's: values are read from there.
   document.querySelectorAll("image.heat").forEach(function (map) {
     const cpus = map.dataset.cpus.split(" ");
-    const slices = map.dataset.levels.length / cpus.length;
+    const slices = Number(map.dataset.slices);
     const slice = Number(map.dataset.sliceUs);
+    const ends = map.dataset.ends.split(" ").map(Number);
+    const palette = map.dataset.palette.split(" ");
+    const source = new Image();
+    let pixels = null;
+    source.addEventListener("load", function () {
+      const sheet = document.createElement("canvas");
+      sheet.width = slices;
+      sheet.height = cpus.length;
+      const context = sheet.getContext("2d", { willReadFrequently: true });
+      context.drawImage(source, 0, 0);
+      pixels = context.getImageData(0, 0, slices, cpus.length).data;
+    });
+    source.src = map.getAttribute("href");
     let row = 0, column = 0;
+    // The place on the scale, or -1 where there is no value.
+    const level = function () {
+      const pixel = pixels.subarray(4 * (row * slices + column));
+      const hex = Array.from(pixel.subarray(0, 3), function (c) { return c.toString(16).padStart(2, "0"); });
+      return pixel[3] === 0 ? -1 : palette.indexOf("#" + hex.join("").toUpperCase());
+    };
     const read = function (x, y) {
-      const level = letters.indexOf(map.dataset.levels[row * slices + column]);
+      if (pixels === null) { return; }
+      const at = level();
       const from = (column * slice / 1000).toPrecision(4), to = ((column + 1) * slice / 1000).toPrecision(4);
-      show("CPU " + cpus[row] + ", " + from + " to " + to + " ms: " + Math.round(100 * level / 63) + " % busy", x, y);
+      const value = (ends[0] + at / (palette.length - 1) * (ends[1] - ends[0])).toFixed(Number(map.dataset.digits));
+      const figure = at === -1 ? map.dataset.blank : value + " " + map.dataset.unit;
+      show("CPU " + cpus[row] + ", " + from + " to " + to + " ms: " + figure, x, y);
     };
     const clamp = function (value, most) { return Math.max(0, Math.min(most - 1, value)); };
-    map.addEventListener("mousemove", function (event) {
+    const point = function (event) {
       const box = map.getBoundingClientRect();
       column = clamp(Math.floor((event.clientX - box.left) / box.width * slices), slices);
       row = clamp(Math.floor((event.clientY - box.top) / box.height * cpus.length), cpus.length);
       read(event.clientX, event.clientY);
-    });
+    };
+    map.addEventListener("mousemove", point);
+    // A click takes the focus from another map, which hides what that one said.
+    map.addEventListener("click", point);
     map.addEventListener("mouseleave", hide);
     map.setAttribute("tabindex", "0");
     map.addEventListener("blur", hide);

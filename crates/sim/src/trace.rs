@@ -50,6 +50,9 @@ pub trait Trace {
     fn frequency(&mut self, _at_ns: u64, _cpu: Cpu, _khz: u32) {}
     /// A CPU's core runs at this clock from now on, in kHz.
     fn clock(&mut self, _at_ns: u64, _cpu: Cpu, _khz: u32) {}
+    /// A package takes so many watts from now on, its floor included; packages count from 0, by their numbers. May be told
+    /// again without a change.
+    fn power(&mut self, _at_ns: u64, _package: usize, _watts: f64) {}
     /// A CPU is offline from now on, whatever it did.
     fn offline(&mut self, _at_ns: u64, _cpu: Cpu) {}
     /// A message was written, by a task or, `None`, from the network; so many are in the queue now.

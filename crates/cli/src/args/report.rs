@@ -41,8 +41,8 @@ pub struct ReportArgs {
     /// Write each picture as a file of its own into this directory
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
-    /// The workload whose first run is simulated again for the map of busy CPUs; the first that has several variants where
-    /// absent
+    /// The workload whose first run is simulated again for the map of busy CPUs; where absent the first that has several
+    /// variants, of a table's rows the middle one
     #[arg(long, value_name = "NAME", conflicts_with = "no_heat_map")]
     pub workload: Option<String>,
     /// Leave the map of busy CPUs out, and simulate nothing

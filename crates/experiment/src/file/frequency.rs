@@ -38,6 +38,26 @@ impl FrequencyEntry {
     pub fn frequency(&self) -> Frequency {
         self.frequency
     }
+
+    /// What the table sets, as `governor=schedutil`, in its order.
+    pub fn set(&self) -> Vec<String> {
+        let f = &self.fields;
+        let texts = [
+            ("governor", Some(&f.governor)),
+            ("driver", f.driver.as_ref()),
+            ("freq_max", f.freq_max.as_ref()),
+        ];
+        let numbers = [
+            ("rate_limit_us", f.rate_limit_us),
+            ("sampling_rate_us", f.sampling_rate_us),
+            ("up_threshold", f.up_threshold),
+            ("down_threshold", f.down_threshold),
+            ("powersave_bias", f.powersave_bias),
+        ];
+        let texts = texts.into_iter().filter_map(|(name, v)| Some(format!("{name}={}", v?)));
+        let numbers = numbers.into_iter().filter_map(|(name, v)| Some(format!("{name}={}", v?)));
+        texts.chain(numbers).collect()
+    }
 }
 
 /// The value called `found` among those of a field.
@@ -124,6 +144,7 @@ mod tests {
         assert_eq!(entry.frequency().invariance, Invariance::By(MaxFreq::P0));
         assert_eq!(entry.frequency().rate_limit_us, Some(500));
         assert_eq!(toml::to_string(&entry).unwrap(), text);
+        assert_eq!(entry.set(), ["governor=schedutil", "freq_max=P0", "rate_limit_us=500"]);
     }
 
     #[test]

@@ -28,6 +28,14 @@ impl PrefetchEntry {
     pub fn prefetch(&self) -> Prefetch {
         self.0
     }
+
+    /// What the table sets, as `rate_cycles=32`, in its order.
+    pub fn set(&self) -> Vec<String> {
+        let fields = Fields::from(*self);
+        let rate = fields.rate_cycles.map(|cycles| format!("rate_cycles={cycles}"));
+        let log = fields.log_cycles.map(|cycles| format!("log_cycles={cycles}"));
+        rate.into_iter().chain(log).collect()
+    }
 }
 
 impl TryFrom<Fields> for PrefetchEntry {
@@ -67,6 +75,7 @@ mod tests {
         let entry = read(text).unwrap();
         assert_eq!(entry.prefetch(), Prefetch { rate: Rate::Every24, log_cycles: Some(2.5) });
         assert_eq!(toml::to_string(&entry).unwrap(), text);
+        assert_eq!(entry.set(), ["rate_cycles=24", "log_cycles=2.5"]);
         assert_eq!(read("").unwrap().prefetch(), Prefetch::default());
     }
 

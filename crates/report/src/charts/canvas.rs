@@ -1,7 +1,8 @@
 //! A sheet that plotters draws on, with what is shown where one points.
 
 use crate::error::ReportError;
-use crate::machine_svg::draw::number;
+use crate::machine_svg::draw::{number, words};
+use crate::machine_svg::text::FONTS;
 use crate::table::clip;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
@@ -22,6 +23,8 @@ pub(super) const INK: RGBColor = RGBColor(0, 0, 0);
 pub(super) const GROUND: RGBColor = RGBColor(255, 255, 255);
 /// Size of text, as plotters counts it.
 pub(super) const FONT: u32 = 15;
+/// Height of the title above a picture that stands alone, in pixels.
+const TITLE: u32 = 32;
 /// Width of every picture, in pixels.
 pub(super) const WIDTH: u32 = 920;
 
@@ -83,6 +86,24 @@ fn framed(text: &str, title: &str, description: &str, over: Group) -> Option<Str
     let title = Title::new(printable(title));
     let description = Description::new().add(svg::node::Text::new(printable(description)));
     Some(format!("{head} role=\"img\">\n{title}\n{description}{body}{over}\n</svg>\n"))
+}
+
+/// What [`draw`] gave, below its title.
+pub(super) fn titled(svg: &str, title: &str) -> String {
+    let height = svg.split_once(" height=\"").and_then(|(_, rest)| rest.split_once('"'));
+    let Some(height) = height.and_then(|(height, _)| height.parse::<u32>().ok()) else {
+        return svg.to_string();
+    };
+    let line = words(&printable(title), 10.0, 20.0, f64::from(FONT - 1), "#000000");
+    let all = height + TITLE;
+    format!(
+        "<svg width=\"{WIDTH}\" height=\"{all}\" viewBox=\"0 0 {WIDTH} {all}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\">\n\
+         {}\n{}\n{}\n{}</svg>\n",
+        Title::new(printable(title)),
+        Place::new().set("width", "100%").set("height", "100%").set("fill", "#FFFFFF"),
+        line.set("font-family", FONTS),
+        svg.replacen("<svg ", &format!("<svg y=\"{TITLE}\" "), 1)
+    )
 }
 
 /// `text` on one line, without what XML cannot hold.

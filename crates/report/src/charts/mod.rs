@@ -3,12 +3,14 @@
 mod brackets;
 mod canvas;
 pub mod colours;
-pub mod heat_map;
+pub mod cpu_map;
 pub mod intervals;
 pub mod latencies;
+pub mod power;
 pub mod rows;
 pub mod shares;
 pub mod spread;
+mod time;
 
 /// A picture that stands alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,4 +21,18 @@ pub struct Picture {
     pub title: String,
     /// The SVG document.
     pub svg: String,
+    /// Whether the document shows its title; on a page the caption does.
+    pub is_titled: bool,
+}
+
+impl Picture {
+    /// The picture with its title above it, for whoever sees it without a page around.
+    pub fn titled(self) -> Picture {
+        match self.is_titled {
+            true => self,
+            false => {
+                Picture { svg: canvas::titled(&self.svg, &self.title), is_titled: true, ..self }
+            }
+        }
+    }
 }

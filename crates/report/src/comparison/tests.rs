@@ -39,6 +39,33 @@ fn prints_figures_marks_and_what_is_missing() {
     assert!(text.contains("by Holm's correction over 2 comparisons at 95%."), "{text}");
 }
 
+fn trimmed(text: &str) -> Vec<String> {
+    text.lines().map(|line| line.trim_end().to_string()).collect()
+}
+
+fn two_rows() -> Table {
+    let rows = vec![
+        ("1", vec![sample(400.0), sample(800.0), sample(400.0)]),
+        ("16", vec![sample(6000.0), sample(5400.0), Cell::default()]),
+    ];
+    samples(&["ondemand", "perfgov", "same"], rows)
+}
+
+/// MMTests' layout, but for spaces at the end of lines.
+#[test]
+fn the_layout_is_as_published() {
+    let found = printed(&two_rows());
+    assert_eq!(trimmed(&found), trimmed(include_str!("expected/table.txt")), "found:\n{found}");
+}
+
+#[test]
+fn the_overview_is_as_published() {
+    let resampling = Resampling::new(2000, 1, Confidence::P95).unwrap();
+    let compared = stats::table::overview(&[two_rows()], &resampling, Confidence::P95).unwrap();
+    let found = overview(&compared);
+    assert_eq!(trimmed(&found), trimmed(include_str!("expected/overview.txt")), "found:\n{found}");
+}
+
 #[test]
 fn many_columns_are_split_at_a_hundred() {
     let names: Vec<String> = (0..6).map(|i| format!("5.9.0-variant-{i}")).collect();

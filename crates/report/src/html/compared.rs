@@ -46,6 +46,29 @@ pub(super) struct Outcome {
     pub(super) words: String,
 }
 
+impl Outcome {
+    /// Whether a difference is claimed.
+    pub(super) fn is_proven(&self) -> bool {
+        matches!(self.class, "better" | "worse")
+    }
+}
+
+/// `15 comparisons: 1 better, 1 worse, 13 not proven.`
+pub(super) fn tally(outcomes: &[Outcome]) -> String {
+    let count = |class: &str| outcomes.iter().filter(|o| o.class == class).count();
+    let classes = [
+        ("better", "better"),
+        ("worse", "worse"),
+        ("none", "not proven"),
+        ("apart", "not compared"),
+    ];
+    let parts: Vec<String> = (classes.into_iter())
+        .filter(|(class, _)| count(class) > 0)
+        .map(|(class, name)| format!("{} {name}", count(class)))
+        .collect();
+    format!("{} comparisons: {}.", outcomes.len(), parts.join(", "))
+}
+
 pub(super) fn variants(source: &Source) -> Vec<Variant> {
     let all = source.results.experiment.variants.iter().enumerate();
     all.map(|(at, v)| Variant {
@@ -57,14 +80,30 @@ pub(super) fn variants(source: &Source) -> Vec<Variant> {
     .collect()
 }
 
+/// All that a variant has of its own; a field that is new to the file has no way around this.
 fn facts(v: &VariantEntry) -> Vec<String> {
-    let mut facts = vec![format!("kernel {}", v.kernel)];
-    facts.extend(v.mechanisms.iter().map(|(name, on)| format!("{name}={}", on_off(*on))));
-    facts.extend(v.hz.map(|hz| format!("HZ {hz}")));
-    facts.extend(v.smt.map(|smt| format!("SMT {smt}")));
-    facts.extend(v.seed.map(|seed| format!("seed {seed}")));
-    if !v.hotplug.is_empty() {
-        facts.push(format!("{} hotplug steps", v.hotplug.iter().flat_map(|h| h.steps()).count()));
+    let VariantEntry {
+        name: _,
+        title: _,
+        kernel,
+        mechanisms,
+        hz,
+        smt,
+        hotplug,
+        frequency,
+        prefetch,
+        guest: _,
+        seed,
+    } = v;
+    let mut facts = vec![format!("kernel {kernel}")];
+    facts.extend(mechanisms.iter().map(|(name, on)| format!("{name}={}", on_off(*on))));
+    facts.extend(hz.map(|hz| format!("HZ {hz}")));
+    facts.extend(frequency.iter().flat_map(|f| f.set()));
+    facts.extend(prefetch.iter().flat_map(|p| p.set()));
+    facts.extend(smt.map(|smt| format!("SMT {smt}")));
+    facts.extend(seed.map(|seed| format!("seed {seed}")));
+    if !hotplug.is_empty() {
+        facts.push(format!("{} hotplug steps", hotplug.iter().flat_map(|h| h.steps()).count()));
     }
     if !v.command_line().is_empty() {
         facts.push(format!("command line: {}", v.command_line()));

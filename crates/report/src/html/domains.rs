@@ -13,6 +13,13 @@ pub(super) struct Mode {
     pub(super) variants: Vec<Column>,
 }
 
+impl Mode {
+    /// Whether a variant has the baseline's domains.
+    pub(super) fn has_same(&self) -> bool {
+        self.variants.iter().any(|c| c.variant > 0 && c.same)
+    }
+}
+
 /// The domains of one variant.
 #[derive(Debug)]
 pub(super) struct Column {

@@ -5,6 +5,7 @@ mod domains;
 mod groups;
 mod page;
 mod pictures;
+mod watched;
 
 use crate::charts::Picture;
 use crate::error::ReportError;

@@ -1,12 +1,12 @@
 //! What the template shows.
 
+use super::Source;
 use super::compared::{self, Constant, Outcome, Variant, Workload};
 use super::domains::{self, Mode};
 use super::groups::{self, Group};
 use super::pictures::{Pictures, file_name};
-use super::{Heats, Source};
+use super::watched::{self, Watched};
 use crate::charts::Picture;
-use crate::charts::heat_map::heat_map;
 use crate::error::ReportError;
 use crate::machine_svg::machine_svg;
 use crate::machine_tree::machine_tree;
@@ -32,12 +32,15 @@ pub(super) struct Page {
     variants: Vec<Variant>,
     workloads: Vec<Workload>,
     constants: Vec<Constant>,
+    /// How many of all verdicts are what.
+    tally: String,
     outcomes: Vec<Outcome>,
     /// Those beyond what a reader takes in at once.
     further: Vec<Outcome>,
+    further_proven: usize,
     modes: Result<Vec<Mode>, String>,
     groups: Vec<Group>,
-    heat: Result<Heat, String>,
+    heat: Result<Watched, String>,
     published: Option<Published>,
     command: String,
     file: Option<String>,
@@ -49,14 +52,6 @@ struct Drawing {
     title: String,
     tree: String,
     picture: Picture,
-}
-
-/// Maps by variant: its place and name, the map or why there is none.
-#[derive(Debug)]
-struct Heat {
-    workload: String,
-    maps: Vec<(usize, String, Result<Picture, String>)>,
-    changed: String,
 }
 
 /// A study's figures.
@@ -71,8 +66,9 @@ struct Published {
 impl Page {
     pub(super) fn of(source: &Source) -> Result<Page, ReportError> {
         let experiment = &source.results.experiment;
-        let mut outcomes = compared::outcomes(source);
-        let further = outcomes.split_off(outcomes.len().min(AT_ONCE));
+        let outcomes = compared::outcomes(source);
+        let tally = compared::tally(&outcomes);
+        let (outcomes, further) = at_once(outcomes);
         Ok(Page {
             title: experiment.title.clone(),
             name: experiment.name.clone(),
@@ -86,11 +82,13 @@ impl Page {
             variants: compared::variants(source),
             workloads: compared::workloads(source),
             constants: compared::constants(source),
+            tally,
             outcomes,
+            further_proven: further.iter().filter(|o| o.is_proven()).count(),
             further,
             modes: domains::modes(source),
             groups: groups::groups(source)?,
-            heat: heat(source)?,
+            heat: watched::watched(source)?,
             published: published(source)?,
             command: source.reproduction.command.clone(),
             file: source.reproduction.file.clone(),
@@ -105,11 +103,22 @@ impl Page {
             all.extend(group.pictures.iter().cloned());
             all.extend(group.more.iter().flat_map(|m| &m.pictures).cloned());
         }
-        let maps = self.heat.iter().flat_map(|h| &h.maps);
-        all.extend(maps.filter_map(|(_, _, map)| map.as_ref().ok().cloned()));
+        all.extend(self.heat.iter().flat_map(Watched::pictures).cloned());
         all.extend(self.published.iter().flat_map(|p| &p.pictures).cloned());
         numbered(all)
     }
+}
+
+/// Verdicts to be seen at once, and the others: where there are many, what is proven comes first.
+fn at_once(all: Vec<Outcome>) -> (Vec<Outcome>, Vec<Outcome>) {
+    if all.len() <= AT_ONCE {
+        return (all, vec![]);
+    }
+    let (mut first, rest): (Vec<Outcome>, Vec<Outcome>) =
+        all.into_iter().partition(Outcome::is_proven);
+    first.extend(rest);
+    let further = first.split_off(AT_ONCE);
+    (first, further)
 }
 
 /// Pictures whose names would be taken for one another have numbers; letters' case does not tell files apart everywhere.
@@ -123,7 +132,7 @@ fn numbered(pictures: Vec<Picture>) -> Vec<Picture> {
             name = format!("{}-{number}", picture.name);
             number += 1;
         }
-        out.push(Picture { name, ..picture });
+        out.push(Picture { name, ..picture }.titled());
     }
     out
 }
@@ -135,35 +144,9 @@ fn machine(source: &Source) -> Result<Drawing, String> {
         name: file_name(&["machine", &machine.name]),
         title: title.clone(),
         svg: machine_svg(machine),
+        is_titled: true,
     };
     Ok(Drawing { title, tree: machine_tree(machine), picture })
-}
-
-fn heat(source: &Source) -> Result<Result<Heat, String>, ReportError> {
-    let (workload, variants, changed) = match &source.heat {
-        Heats::Of { workload, variants, changed } => (workload, variants, changed),
-        Heats::None(why) => return Ok(Err(why.clone())),
-    };
-    let plan = match &source.plan {
-        Ok(plan) => plan,
-        Err(why) => return Ok(Err(why.clone())),
-    };
-    let draw = Pictures { source };
-    let mut maps = Vec::new();
-    for (name, heat) in variants {
-        let place = draw.place(name);
-        let map = match (heat, plan.machine_of(place)) {
-            (Ok(heat), Ok(machine)) => {
-                let title = format!("{name}: busy CPUs, {workload}");
-                let svg = heat_map(&title, &machine, heat)?;
-                Ok(Picture { name: file_name(&["heat", name]), title, svg })
-            }
-            (Err(why), _) => Err(why.clone()),
-            (_, Err(why)) => Err(why.to_string()),
-        };
-        maps.push((place, name.clone(), map));
-    }
-    Ok(Ok(Heat { workload: workload.clone(), maps, changed: changed.join(", ") }))
 }
 
 fn published(source: &Source) -> Result<Option<Published>, ReportError> {

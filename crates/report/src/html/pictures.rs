@@ -33,7 +33,7 @@ pub(super) fn file_name(parts: &[&str]) -> String {
 }
 
 fn picture(name: String, title: &str, svg: Option<String>) -> Option<Picture> {
-    svg.map(|svg| Picture { name, title: title.to_string(), svg })
+    svg.map(|svg| Picture { name, title: title.to_string(), svg, is_titled: false })
 }
 
 impl Pictures<'_> {

@@ -25,7 +25,7 @@ fn results(plan: &Plan) -> Results {
 
 fn report(plan: Result<&Plan, String>, results: &Results) -> Report {
     let reproduction =
-        experiment::reproduce::reproduce(&results.experiment, "sim").expect("a command");
+        experiment::reproduce::reproduce(&results.experiment, &results.engine).expect("a command");
     let heat = match &plan {
         Ok(plan) => Heats::Of {
             workload: results.workloads[0].title.clone(),
@@ -78,6 +78,96 @@ fn a_page_holds_every_variant_verdict_and_section() {
     assert_eq!(html, report(Ok(&plan), &results).html().expect("the same page"));
 }
 
+/// The first two governors of the study on the machine that it used, one short run each.
+fn governed() -> Plan {
+    let text = include_str!("../../../../experiments/epyc-7742-frequency-invariance.toml");
+    let head = text.split("[[workload]]").next().expect("a head");
+    let variants: Vec<&str> = head.split("[[variant]]").take(3).collect();
+    let head = variants.join("[[variant]]").replace("study = ", "# study = ");
+    let workload = "[[workload]]\nname = \"tbench\"\ntitle = \"tbench\"\nruns = 2\n[workload.tbench]\n\
+                    clients = [4]\nwarmup_s = 0.02\nseconds = 0.02\n";
+    let file = ExperimentFile::parse(&format!("{head}{workload}"), "x.toml");
+    Plan::new(file.expect("an experiment"), "x.toml").expect("a plan")
+}
+
+#[test]
+fn clocks_and_power_are_shown_where_something_governs_them() {
+    let plan = governed();
+    let results = results(&plan);
+    let report = report(Ok(&plan), &results);
+    let html = report.html().expect("a page");
+    let page = parsed(&html);
+    let maps: Vec<_> = page.descendants().filter(|n| n.has_tag_name("image")).collect();
+    let units: Vec<_> = maps.iter().filter_map(|m| m.attribute("data-unit")).collect();
+    assert_eq!(units, ["% busy", "GHz"], "one variant is watched");
+    assert_eq!(maps[0].attribute("data-cpus"), maps[1].attribute("data-cpus"));
+    assert_eq!(maps[1].attribute("data-blank"), Some("ran no task"));
+    assert_eq!(html.matches("<pre class=\"lines\">").count(), 1, "governors change no domains");
+    for wanted in [
+        "as the baseline's: <span class=\"v1\">perfgov",
+        "mean clock, GHz",
+        "ran no task",
+        "governor=performance",
+        "package 1 (W)",
+    ] {
+        assert!(html.contains(wanted), "{wanted}");
+    }
+    let names: Vec<String> = report.pictures().into_iter().map(|p| p.name).collect();
+    for wanted in ["power", "clocks-perfgov", "heat-perfgov"] {
+        assert!(names.iter().any(|n| n == wanted), "{wanted}: {names:?}");
+    }
+
+    let plan = self::plan(|text| text);
+    let html = self::report(Ok(&plan), &self::results(&plan)).html().expect("a page");
+    assert!(!html.contains("mean clock") && !html.contains("data-unit=\"GHz\""));
+}
+
+#[test]
+fn runs_in_guests_are_not_called_predictions() {
+    let plan = plan(|text| text);
+    let mut results = results(&plan);
+    results.engine = "vm-icount1".to_string();
+    let html = report(Ok(&plan), &results).html().expect("a page");
+    for wanted in ["on real kernels in guests", "--engine vm --icount 1 --out", "vm-icount1"] {
+        assert!(html.contains(wanted), "{wanted}");
+    }
+    for unwanted in ["are predictions", "The simulator gives the same bytes", "Constants of the"] {
+        assert!(!html.contains(unwanted), "{unwanted}");
+    }
+}
+
+#[test]
+fn what_is_proven_is_seen_at_once() {
+    let plan = plan(|text| text);
+    let mut results = results(&plan);
+    let base = results.workloads[1].clone();
+    // Many metrics without a difference, then one with.
+    for w in &mut results.workloads {
+        w.metrics = vec![base.metrics[0].clone(); 20];
+        for (at, v) in w.variants.iter_mut().enumerate() {
+            let values = |run: u32| vec![100.0 + f64::from(run % 3); 19];
+            let last = |run: u32| 100.0 * (at + 1) as f64 + f64::from(run % 3);
+            let run = |run: u32| Run {
+                run,
+                seed: 1,
+                metrics: [values(run), vec![last(run)]].concat(),
+                single_times: vec![vec![]; 20],
+                counters: vec![],
+            };
+            v.runs = (0..6).map(run).collect();
+        }
+    }
+    let html = report(Ok(&plan), &results).html().expect("a page");
+    let page = parsed(&html);
+    let tables = page.descendants().filter(|n| n.attribute("class") == Some("verdicts"));
+    let proven = |table: roxmltree::Node| {
+        let rows = table.descendants().filter_map(|n| n.attribute("class"));
+        rows.filter(|class| matches!(*class, "better" | "worse")).count()
+    };
+    assert_eq!(tables.map(proven).collect::<Vec<_>>(), [3, 0]);
+    assert!(html.contains("60 comparisons: 3 worse, 57 not proven."), "{}", &html[..9000]);
+}
+
 #[test]
 fn nothing_is_loaded() {
     let plan = plan(|text| text);
@@ -110,6 +200,7 @@ fn every_picture_stands_alone() {
         let document = roxmltree::Document::parse(&picture.svg).expect(&picture.name);
         assert_eq!(document.root_element().tag_name().name(), "svg");
         assert!(document.descendants().any(|n| n.has_tag_name("title")), "{}", picture.name);
+        assert!(picture.is_titled, "{}", picture.name);
     }
 }
 

@@ -128,10 +128,16 @@ impl<'a> Clocks<'a> {
 
     /// Counts a package's energy up to now.
     fn count_energy(&mut self, package: usize, now_ns: u64) {
+        let watts = self.watts(package);
         let p = &mut self.packages[package];
         let elapsed_s = (now_ns - p.counted_ns) as f64 / 1e9;
-        p.energy_j += (p.watts + self.model.package_idle_w) * elapsed_s;
+        p.energy_j += watts * elapsed_s;
         p.counted_ns = now_ns;
+    }
+
+    /// What a package takes now, in W.
+    fn watts(&self, package: usize) -> f64 {
+        self.packages[package].watts + self.model.package_idle_w
     }
 
     /// What the core takes has changed.
@@ -260,10 +266,32 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
                 Phase::Offline | Phase::Waking | Phase::Running => false,
             };
             clocks.sleep(cpu, deepest, now);
+            self.tell_power(cpu);
             return;
         }
         let look = clocks.wake(cpu, now);
+        self.tell_power(cpu);
         self.arm_firmware(cpu, look);
+    }
+
+    /// What the package of `cpu` takes may have changed.
+    fn tell_power(&mut self, cpu: Cpu) {
+        let Some(clocks) = &self.clocks else { return };
+        let package = clocks.model.package_of(cpu);
+        self.trace.power(self.w.now_ns, package, clocks.watts(package));
+    }
+
+    /// Clocks and power as the run starts.
+    pub(super) fn tell_clocks(&mut self) {
+        let Some(clocks) = &self.clocks else { return };
+        for cpu in 0..self.w.cpus.len() {
+            self.w.cpus[cpu].clock = clocks.clock(cpu as Cpu);
+            self.trace.frequency(0, cpu as Cpu, clocks.asked_khz(cpu as Cpu));
+            self.trace.clock(0, cpu as Cpu, clocks.khz(cpu as Cpu));
+        }
+        for package in 0..clocks.packages.len() {
+            self.trace.power(0, package, clocks.watts(package));
+        }
     }
 
     /// Lets the firmware of a CPU's package look at a point in time, if there is one.
@@ -323,6 +351,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         cpus.iter().for_each(|&cpu| clocks.count_cycles(cpu, now));
         clocks.cores[core].khz = khz;
         clocks.set_watts(core, now);
+        let package = usize::from(model.cores[core].package);
+        self.trace.power(now, package, clocks.watts(package));
         for &cpu in cpus {
             self.trace.clock(now, cpu, khz);
             self.settle(cpu);

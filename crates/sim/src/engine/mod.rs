@@ -201,12 +201,8 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             self.trace.idle(0, cpu, Some(deepest));
             self.class.idle(&mut self.w, cpu, true);
         }
-        if let Some(clocks) = &self.clocks {
-            for cpu in 0..self.w.cpus.len() {
-                self.w.cpus[cpu].clock = clocks.clock(cpu as Cpu);
-                self.trace.frequency(0, cpu as Cpu, clocks.asked_khz(cpu as Cpu));
-                self.trace.clock(0, cpu as Cpu, clocks.khz(cpu as Cpu));
-            }
+        self.tell_clocks();
+        if self.clocks.is_some() {
             self.class.watch_util();
         }
         for spawn in &self.scenario.workload.spawns {

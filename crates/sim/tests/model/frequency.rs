@@ -4,7 +4,7 @@ use crate::machines;
 use kernel::{Kernel, Version};
 use machine::Machine;
 use sim::cpufreq::{AmdPstateMode, Governor, MaxFreq};
-use sim::{DriverChoice, Frequency, Invariance, RunResult, Scenario, Setting, SimError};
+use sim::{DriverChoice, Frequency, Invariance, RunResult, Scenario, Setting, SimError, Trace};
 use workload::{Op, Reading, Spawn, Spread, Work, Workload};
 
 const MS: u64 = 1_000_000;
@@ -267,6 +267,48 @@ fn what_cannot_be_governed_is_refused_by_name() {
     let mut machine = epyc();
     machine.policies.clear();
     assert!(matches!(refused(&machine, &ondemand), SimError::NoPolicies { .. }));
+}
+
+/// Adds up what it is told of power.
+#[derive(Default)]
+struct Joules {
+    /// By package: since when it takes so many watts, and what it took before.
+    packages: Vec<(u64, f64, f64)>,
+}
+
+impl Joules {
+    fn until(&self, end_ns: u64) -> Vec<f64> {
+        let all = self.packages.iter();
+        all.map(|&(since_ns, watts, joules)| joules + watts * (end_ns - since_ns) as f64 / 1e9)
+            .collect()
+    }
+}
+
+impl Trace for Joules {
+    fn power(&mut self, at_ns: u64, package: usize, watts: f64) {
+        let joules = self.until(at_ns).get(package).copied();
+        self.packages.resize(self.packages.len().max(package + 1), (0, 0.0, 0.0));
+        self.packages[package] = (at_ns, watts, joules.unwrap_or(0.0));
+    }
+}
+
+#[test]
+fn what_is_told_of_power_adds_up_to_the_energy() {
+    let both = machine::catalog::load("epyc-7742-2s-nps1").expect("the catalog holds it");
+    let mut w = spinning(80, 40);
+    w.spawns.iter_mut().step_by(2).for_each(|s| s.first_wake_ns += 3 * MS);
+    for setting in [governed(Governor::Performance), governed(Governor::Ondemand)] {
+        let scenario = Scenario::in_setting(&both, &kernel(), w.clone(), &setting);
+        let scenario = scenario.expect("a scenario");
+        let mut joules = Joules::default();
+        let result = scenario.run_traced(1, &mut joules).expect("a run");
+        let told = joules.until(result.end_ns);
+        assert_eq!((told.len(), result.energy_j.len()), (2, 2));
+        assert_ne!(told[0], told[1], "the second package has fewer tasks");
+        for (told, counted) in told.iter().zip(&result.energy_j) {
+            near(*told, *counted, 1e-9);
+        }
+    }
 }
 
 /// Length and energies of runs in which every constant of clocks and power has a say: cores in number, few, with
