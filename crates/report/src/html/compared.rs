@@ -230,7 +230,9 @@ fn of_whole(
     let (level, low, high) = (r.confidence.percent(), r.low, r.high);
     let ratio = format!("{:.3} ({level:.0} % interval {low:.3} to {high:.3})", r.estimate);
     let smallest = smallest.map_or(String::new(), |(low, high)| {
-        format!(" Single rows could show effects of {low:.2} to {high:.2} % and more.")
+        let (low, high) = (format!("{low:.2}"), format!("{high:.2}"));
+        let span = if low == high { low } else { format!("{low} to {high}") };
+        format!(" Single rows could show effects of {span} % and more.")
     });
     match cell.verdict {
         Verdict::NoDifference => format!(

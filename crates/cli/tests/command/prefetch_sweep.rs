@@ -1,10 +1,6 @@
 //! `schedscape prefetch-sweep` and what else the command says of the engine.
 
-use std::process::{Command, Output};
-
-fn schedscape(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_schedscape")).args(args).output().expect("the command runs")
-}
+use crate::shell::schedscape;
 
 #[test]
 fn machines_without_the_engine_are_one_line() {

@@ -1,39 +1,12 @@
 //! `schedscape report`, and the layouts of `compare`, as a user meets them.
 
+use crate::shell::{LOG, refused, small_big_core, stdout};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-const EXPERIMENT: &str = include_str!("../../../experiments/power9-big-core.toml");
-const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../mmtests/tests/fixtures/log");
-
-fn schedscape(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_schedscape")).args(args).output().expect("the command starts")
-}
-
-fn stdout(args: &[&str]) -> String {
-    let out = schedscape(args);
-    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    String::from_utf8(out.stdout).expect("UTF-8")
-}
-
-/// Runs a command that must be refused: exit code 2, one line on stderr, nothing on stdout.
-fn refused(args: &[&str]) -> String {
-    let out = schedscape(args);
-    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
-    assert_eq!(out.status.code(), Some(2), "{args:?}: {stderr}");
-    assert!(out.stdout.is_empty(), "{args:?}");
-    assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");
-    stderr
-}
 
 /// A store of the shipped experiment with few and short runs; its folder comes with it.
 fn store() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let text = EXPERIMENT
-        .replace("runs = 100", "runs = 4")
-        .replace("seconds = 10", "seconds = 0.05")
-        .replace("loops_run = 25000", "loops_run = 200");
-    std::fs::write(dir.path().join("e.toml"), text).expect("a file");
+    std::fs::write(dir.path().join("e.toml"), small_big_core(4, 0.05)).expect("a file");
     let store = dir.path().join("store");
     let file = dir.path().join("e.toml").display().to_string();
     stdout(&["run", &file, "--out", &store.display().to_string()]);
@@ -184,12 +157,8 @@ fn mmtests_results_have_every_layout() {
 #[test]
 fn runs_are_shown_in_the_layout_asked_for() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let text = EXPERIMENT
-        .replace("runs = 100", "runs = 2")
-        .replace("seconds = 10", "seconds = 0.02")
-        .replace("loops_run = 25000", "loops_run = 100");
     let file = dir.path().join("e.toml");
-    std::fs::write(&file, text).expect("a file");
+    std::fs::write(&file, small_big_core(2, 0.02)).expect("a file");
     let csv = stdout(&["run", &name(&file), "--csv"]);
     assert!(csv.starts_with("workload,metric,") && csv.lines().count() == 6, "{csv}");
     let plain = stdout(&["run", &name(&file), "--style", "plain"]);

@@ -1,45 +1,16 @@
-//! The command as a user meets it.
+//! Runs, machines, domains and comparisons.
 
+use crate::shell::{BIG_CORE, refused, schedscape, small_big_core, stdout};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-const DTB: &[u8] = include_bytes!("../../machine/catalog/power9-big-core.dtb");
-const EXPERIMENT: &str = include_str!("../../../experiments/power9-big-core.toml");
-const RT_APP: &str = include_str!("../../../experiments/rt-app.toml");
-const RT_APP_FILE: &str = include_str!("../../../experiments/rt-app.json");
-
-fn schedscape(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_schedscape")).args(args).output().expect("the command starts")
-}
-
-fn stdout(args: &[&str]) -> String {
-    let out = schedscape(args);
-    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    String::from_utf8(out.stdout).expect("UTF-8")
-}
-
-/// Runs a command that must be refused: exit code 2, one line on stderr, nothing on stdout.
-fn refused(args: &[&str]) -> String {
-    let out = schedscape(args);
-    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
-    assert_eq!(out.status.code(), Some(2), "{args:?}: {stderr}");
-    assert!(out.stdout.is_empty(), "{args:?}");
-    assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");
-    stderr
-}
+const DTB: &[u8] = include_bytes!("../../../machine/catalog/power9-big-core.dtb");
+const RT_APP: &str = include_str!("../../../../experiments/rt-app.toml");
+const RT_APP_FILE: &str = include_str!("../../../../experiments/rt-app.json");
 
 fn write(dir: &Path, name: &str, content: &[u8]) -> PathBuf {
     let path = dir.join(name);
     std::fs::write(&path, content).expect("a file in a temporary directory");
     path
-}
-
-/// The shipped experiment with few and short runs.
-fn small_experiment(runs: u32) -> String {
-    EXPERIMENT
-        .replace("runs = 100", &format!("runs = {runs}"))
-        .replace("seconds = 10", "seconds = 0.05")
-        .replace("loops_run = 25000", "loops_run = 200")
 }
 
 /// The catalog's device tree with words `at..` of the first `ibm,thread-groups` replaced.
@@ -115,34 +86,34 @@ fn corrupt_device_trees_are_refused() {
 fn bad_experiments_write_nothing() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     for (name, text, expected) in [
-        ("runs.toml", EXPERIMENT.replacen("runs = 100", "runs = 0", 1), "runs: found 0"),
-        ("field.toml", EXPERIMENT.replacen("seed = 1", "sead = 1", 1), "unknown field `sead`"),
+        ("runs.toml", BIG_CORE.replacen("runs = 100", "runs = 0", 1), "runs: found 0"),
+        ("field.toml", BIG_CORE.replacen("seed = 1", "sead = 1", 1), "unknown field `sead`"),
         (
             "machine.toml",
-            EXPERIMENT.replacen("machine = \"power9-big-core\"", "machine = \"power99\"", 1),
+            BIG_CORE.replacen("machine = \"power9-big-core\"", "machine = \"power99\"", 1),
             "power99",
         ),
         (
             "mechanism.toml",
-            EXPERIMENT.replacen("small-core-smt = true", "small = true", 1),
+            BIG_CORE.replacen("small-core-smt = true", "small = true", 1),
             "mechanism: found `small`",
         ),
-        ("kernel.toml", EXPERIMENT.replacen("kernel = \"4.18\"", "kernel = \"4.17\"", 1), "4.17"),
+        ("kernel.toml", BIG_CORE.replacen("kernel = \"4.18\"", "kernel = \"4.17\"", 1), "4.17"),
         (
             "cpus.toml",
-            EXPERIMENT.replacen("cpus = \"0-7\"", "cpus = \"90-99\"", 1),
+            BIG_CORE.replacen("cpus = \"0-7\"", "cpus = \"90-99\"", 1),
             "found CPUs 90-99",
         ),
-        ("list.toml", EXPERIMENT.replacen("cpus = \"0-7\"", "cpus = \"7-0\"", 1), "7-0"),
-        ("threads.toml", EXPERIMENT.replacen("threads = 2", "threads = 0", 1), "threads: found 0"),
+        ("list.toml", BIG_CORE.replacen("cpus = \"0-7\"", "cpus = \"7-0\"", 1), "7-0"),
+        ("threads.toml", BIG_CORE.replacen("threads = 2", "threads = 0", 1), "threads: found 0"),
         (
             "loops.toml",
-            EXPERIMENT.replacen("loops_run = 25000", "loops_run = 0", 1),
+            BIG_CORE.replacen("loops_run = 25000", "loops_run = 0", 1),
             "loops_run: found 0",
         ),
         (
             "noise.toml",
-            EXPERIMENT.replacen("daemon_burst_us = 150", "daemon_burst_us = -1", 1),
+            BIG_CORE.replacen("daemon_burst_us = 150", "daemon_burst_us = -1", 1),
             "daemon_burst_us: found -1",
         ),
     ] {
@@ -173,7 +144,8 @@ fn unknown_names_are_refused() {
 #[test]
 fn stored_runs_give_the_tables_again_at_any_thread_count() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let file = write(dir.path(), "e.toml", small_experiment(4).as_bytes()).display().to_string();
+    let file =
+        write(dir.path(), "e.toml", small_big_core(4, 0.05).as_bytes()).display().to_string();
     let (one, two) = (dir.path().join("one"), dir.path().join("two"));
     let shown = stdout(&["run", &file, "--threads", "1", "--out", &one.display().to_string()]);
     stdout(&["run", &file, "--threads", "2", "--out", &two.display().to_string()]);
@@ -189,7 +161,8 @@ fn stored_runs_give_the_tables_again_at_any_thread_count() {
 #[test]
 fn broken_stores_are_refused() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let file = write(dir.path(), "e.toml", small_experiment(2).as_bytes()).display().to_string();
+    let file =
+        write(dir.path(), "e.toml", small_big_core(2, 0.05).as_bytes()).display().to_string();
     let store = dir.path().join("store");
     stdout(&["run", &file, "--out", &store.display().to_string()]);
     let name = store.display().to_string();
@@ -206,7 +179,8 @@ fn broken_stores_are_refused() {
 #[test]
 fn json_holds_machine_domains_results_and_cells() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let file = write(dir.path(), "e.toml", small_experiment(3).as_bytes()).display().to_string();
+    let file =
+        write(dir.path(), "e.toml", small_big_core(3, 0.05).as_bytes()).display().to_string();
     let document: serde_json::Value =
         serde_json::from_str(&stdout(&["run", &file, "--json"])).expect("JSON");
     assert_eq!(document["machine"]["name"], "power9-big-core");
@@ -242,7 +216,7 @@ fn json_holds_machine_domains_results_and_cells() {
 fn a_device_tree_runs_with_the_constants_of_a_catalog_machine() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let dtb = write(dir.path(), "firmware.dtb", DTB).display().to_string();
-    let bare = small_experiment(2).replacen(
+    let bare = small_big_core(2, 0.05).replacen(
         "machine = \"power9-big-core\"",
         &format!("machine = \"{dtb}\""),
         1,
@@ -251,7 +225,7 @@ fn a_device_tree_runs_with_the_constants_of_a_catalog_machine() {
     assert!(refused(&["run", &file]).contains("constant `ebizzy_record_cycles` is missing"));
     let with = bare.replacen("seed = 1", "seed = 1\nconstants = \"power9-big-core\"", 1);
     let file = write(dir.path(), "with.toml", with.as_bytes()).display().to_string();
-    let catalog = write(dir.path(), "catalog.toml", small_experiment(2).as_bytes());
+    let catalog = write(dir.path(), "catalog.toml", small_big_core(2, 0.05).as_bytes());
     let results = |file: &str| stdout(&["run", file]).split("ebizzy with").nth(1).map(String::from);
     let (tree, catalog) = (results(&file), results(&catalog.display().to_string()));
     let lines = |text: Option<String>| -> Vec<String> {

@@ -1,30 +1,16 @@
 //! `schedscape trace` as a user meets it.
 
+use crate::shell::{self, small_big_core, stdout};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-const EXPERIMENT: &str = include_str!("../../../experiments/power9-big-core.toml");
-const RECORDED: &[u8] = include_bytes!("../../trace/tests/timelines/recorded.txt");
+const RECORDED: &[u8] = include_bytes!("../../../trace/tests/timelines/recorded.txt");
 
-fn schedscape(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_schedscape")).args(args).output().expect("the command starts")
-}
-
-fn stdout(args: &[&str]) -> String {
-    let out = schedscape(args);
-    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    String::from_utf8(out.stdout).expect("UTF-8")
-}
-
-/// Runs a command that must be refused: exit code 2, one line, no file but what was there.
+/// What a command says that must be refused and leave no file but what was there.
 fn refused(dir: &Path, args: &[&str]) -> String {
     let before = files(dir);
-    let out = schedscape(args);
-    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
-    assert_eq!(out.status.code(), Some(2), "{args:?}: {stderr}");
-    assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");
+    let said = shell::refused(args);
     assert_eq!(files(dir), before, "{args:?}");
-    stderr
+    said
 }
 
 fn files(dir: &Path) -> Vec<PathBuf> {
@@ -37,12 +23,8 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 /// The shipped experiment with few and short runs, in a directory.
 fn experiment() -> (tempfile::TempDir, String) {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let text = EXPERIMENT
-        .replace("runs = 100", "runs = 2")
-        .replace("seconds = 10", "seconds = 0.02")
-        .replace("loops_run = 25000", "loops_run = 200");
     let path = dir.path().join("small.toml");
-    std::fs::write(&path, text).expect("a file");
+    std::fs::write(&path, small_big_core(2, 0.02)).expect("a file");
     (dir, path.display().to_string())
 }
 

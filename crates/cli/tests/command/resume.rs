@@ -1,35 +1,10 @@
 //! Interrupted commands go on where they stopped; experiments that list a parameter's values print a study's tables.
 
+use crate::shell::{BIG_CORE, command, refused, schedscape, stdout};
 use std::path::Path;
-use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-const BIG_CORE: &str = include_str!("../../../experiments/power9-big-core.toml");
-const EPYC: &str = include_str!("../../../experiments/epyc-7742-frequency-invariance.toml");
-
-fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_schedscape"));
-    command.args(args);
-    command
-}
-
-fn output(args: &[&str]) -> Output {
-    command(args).output().expect("the command starts")
-}
-
-fn stdout(args: &[&str]) -> String {
-    let out = output(args);
-    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    String::from_utf8(out.stdout).expect("UTF-8")
-}
-
-fn refused(args: &[&str]) -> String {
-    let out = output(args);
-    assert_eq!(out.status.code(), Some(2), "{args:?}");
-    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
-    assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    stderr
-}
+const EPYC: &str = include_str!("../../../../experiments/epyc-7742-frequency-invariance.toml");
 
 fn lines(path: &Path) -> usize {
     std::fs::read(path).map_or(0, |bytes| bytes.iter().filter(|&&b| b == b'\n').count())
@@ -66,7 +41,7 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
     assert!(!kept.exists());
     let other = refused(&["run", &file, "--seed", "2", "--out", &out]);
     assert!(other.contains("kept.partial") && other.contains("another experiment"), "{other}");
-    let last = output(&again);
+    let last = schedscape(&again);
     assert!(last.status.success());
     assert!(last.stderr.is_empty(), "progress is for terminals");
     assert_eq!(bytes(&kept), bytes(&whole));

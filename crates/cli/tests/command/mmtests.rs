@@ -1,19 +1,19 @@
 //! `schedscape compare --mmtests` as a user meets it.
 
-use std::process::{Command, Output};
+use crate::shell::{self, LOG, schedscape};
+use std::process::Output;
 
-const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../mmtests/tests/fixtures/log");
+/// `args` after the command and its log.
+fn of_log<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&["compare", "--mmtests", LOG][..], args].concat()
+}
 
 fn compare(args: &[&str]) -> Output {
-    let command = ["compare", "--mmtests", LOG];
-    let all = [&command[..], args].concat();
-    Command::new(env!("CARGO_BIN_EXE_schedscape")).args(all).output().expect("the command starts")
+    schedscape(&of_log(args))
 }
 
 fn stdout(args: &[&str]) -> String {
-    let out = compare(args);
-    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    String::from_utf8(out.stdout).expect("UTF-8")
+    shell::stdout(&of_log(args))
 }
 
 #[test]

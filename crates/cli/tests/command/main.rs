@@ -1,0 +1,9 @@
+//! The command as a user meets it.
+
+mod mmtests;
+mod prefetch_sweep;
+mod report;
+mod resume;
+mod shell;
+mod timelines;
+mod usage;
