@@ -4,7 +4,10 @@ use crate::error::ReportError;
 use crate::machine_svg::draw::{number, words};
 use crate::machine_svg::text::FONTS;
 use crate::table::clip;
+use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::coord::types::RangedCoordf64;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
 use plotters::element::{Rectangle, Text};
 use plotters::prelude::SVGBackend;
@@ -14,6 +17,9 @@ use svg::node::element::{Description, Group, Rectangle as Place, Title};
 
 /// Sheet of one picture.
 pub(super) type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// A chart of lines one below the other.
+pub(super) type Lines<'a, 'b> =
+    ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 /// What drawing gives.
 pub(super) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
@@ -25,6 +31,8 @@ pub(super) const GROUND: RGBColor = RGBColor(255, 255, 255);
 pub(super) const FONT: u32 = 15;
 /// Height of the title above a picture that stands alone, in pixels.
 const TITLE: u32 = 32;
+/// Height around the lines of a chart, in pixels.
+pub(super) const AROUND: u32 = 52;
 /// Width of every picture, in pixels.
 pub(super) const WIDTH: u32 = 920;
 
@@ -122,6 +130,38 @@ pub(super) fn style(colour: RGBColor, size: u32, x: HPos) -> TextStyle<'static> 
 /// A line of text at `at`: where it starts, ends or has its middle.
 pub(super) fn write(sheet: &Sheet, text: &str, at: (i32, i32), x: HPos) -> Drawn {
     sheet.draw(&Text::new(printable(text), at, style(INK, FONT, x)))
+}
+
+/// An empty chart of lines one below the other, the first at the top, with `labels` pixels for what stands left of them,
+/// on an axis of figures that is called `what`. It takes [`AROUND`] pixels beside its lines.
+pub(super) fn lines_below<'a, 'b>(
+    sheet: &'a Sheet<'b>,
+    labels: i32,
+    (low, high): (f64, f64),
+    lines: f64,
+    what: &str,
+) -> Result<Lines<'a, 'b>, DrawingAreaErrorKind<std::io::Error>> {
+    let mut chart = ChartBuilder::on(sheet)
+        .margin_right(20)
+        .margin_top(6)
+        .x_label_area_size(AROUND - 8)
+        .y_label_area_size(labels as u32)
+        .build_cartesian_2d(low..high, 0.0..lines)?;
+    let grid = INK.mix(0.14);
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .y_labels(0)
+        .x_labels(8)
+        .x_max_light_lines(0)
+        .bold_line_style(grid)
+        .axis_style(grid)
+        .x_desc(printable(what))
+        .axis_desc_style(style(INK, FONT, HPos::Center))
+        .x_label_style(style(INK, FONT - 1, HPos::Center))
+        .x_label_formatter(&|v| axis(*v))
+        .draw()?;
+    Ok(chart)
 }
 
 /// Squares with names, from `x` on in as many lines as they take; gives the lowest pixel.

@@ -1,18 +1,16 @@
 //! Changes with their intervals: a line each, around a line of no change.
 
 use super::canvas::{
-    Drawn, FONT, GROUND, INK, Sheet, Tips, WIDTH, axis, draw, printable, room, roomy, style, write,
+    AROUND, Drawn, GROUND, INK, Sheet, Tips, WIDTH, draw, lines_below, room, roomy, write,
 };
 use crate::error::ReportError;
 use crate::table::clip;
-use plotters::chart::ChartBuilder;
 use plotters::element::{Circle, PathElement, Rectangle};
 use plotters::style::text_anchor::HPos;
 use plotters::style::{Color, RGBColor};
 
-/// Height of a line, and of what is above and below all.
+/// Height of a line.
 const LINE: u32 = 20;
-const AROUND: u32 = 52;
 /// Room for labels: at least, and at most.
 const LABELS: (i32, i32) = (90, 330);
 const LABEL_LENGTH: usize = 44;
@@ -67,26 +65,7 @@ fn paint(
 ) -> Drawn {
     let rows = lines.len() as f64;
     let labels = room(lines.iter().map(|l| l.label.as_str()), LABEL_LENGTH, LABELS);
-    let mut chart = ChartBuilder::on(sheet)
-        .margin_right(16)
-        .margin_top(6)
-        .x_label_area_size(AROUND - 8)
-        .y_label_area_size(labels as u32)
-        .build_cartesian_2d(low..high, 0.0..rows)?;
-    let grid = INK.mix(0.14);
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .y_labels(0)
-        .y_max_light_lines(0)
-        .x_max_light_lines(0)
-        .bold_line_style(grid)
-        .axis_style(grid)
-        .x_desc(printable(what))
-        .axis_desc_style(style(INK, FONT, HPos::Center))
-        .x_label_style(style(INK, FONT - 1, HPos::Center))
-        .x_label_formatter(&|v| axis(*v))
-        .draw()?;
+    let mut chart = lines_below(sheet, labels, (low, high), rows, what)?;
     let inside = |v: f64| v.clamp(low, high);
     let middle = |at: usize| rows - at as f64 - 0.5;
     chart.draw_series(lines.iter().enumerate().filter_map(|(at, line)| {

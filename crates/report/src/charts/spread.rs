@@ -1,20 +1,18 @@
 //! How single runs spread: a violin, the runs themselves and their quartiles, a line a variant.
 
 use super::canvas::{
-    Drawn, FONT, INK, Sheet, Tips, WIDTH, axis, draw, printable, room, roomy, style, write,
+    AROUND, Drawn, INK, Sheet, Tips, WIDTH, axis, draw, lines_below, room, roomy, write,
 };
 use super::colours;
 use crate::error::ReportError;
 use crate::sparkline::{counts, range};
 use crate::table::clip;
-use plotters::chart::ChartBuilder;
 use plotters::element::{Circle, PathElement, Polygon};
 use plotters::style::Color;
 use plotters::style::text_anchor::HPos;
 
-/// Height of a variant, and of what is around all.
+/// Height of a variant.
 const LINE: u32 = 58;
-const AROUND: u32 = 52;
 /// Room for labels: at least, and at most.
 const LABELS: (i32, i32) = (90, 190);
 const LABEL_LENGTH: usize = 24;
@@ -50,26 +48,7 @@ fn paint(sheet: &Sheet, tips: &mut Tips, unit: &str, of: &[Spread], span: (f64, 
     let rows = of.len() as f64;
     let labels = room(of.iter().map(|s| s.name.as_str()), LABEL_LENGTH, LABELS);
     let (low, high) = roomy(span);
-    let mut chart = ChartBuilder::on(sheet)
-        .margin_right(20)
-        .margin_top(6)
-        .x_label_area_size(AROUND - 8)
-        .y_label_area_size(labels as u32)
-        .build_cartesian_2d(low..high, 0.0..rows)?;
-    let grid = INK.mix(0.14);
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .y_labels(0)
-        .x_labels(8)
-        .x_max_light_lines(0)
-        .bold_line_style(grid)
-        .axis_style(grid)
-        .x_desc(printable(unit))
-        .axis_desc_style(style(INK, FONT, HPos::Center))
-        .x_label_style(style(INK, FONT - 1, HPos::Center))
-        .x_label_formatter(&|v| axis(*v))
-        .draw()?;
+    let mut chart = lines_below(sheet, labels, (low, high), rows, unit)?;
     for (at, variant) in of.iter().enumerate() {
         let y = rows - at as f64 - 0.5;
         let colour = colours::variant(variant.variant);
