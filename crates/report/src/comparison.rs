@@ -1,6 +1,6 @@
 //! Tables of samples as MMTests' users mail them: figures, then what each change may be, each at most 100 columns wide.
 
-use crate::table::{WIDTH, clip, pad, table};
+use crate::table::{WIDTH, clip, fitted, pad, table};
 use stats::table::{Change, Compared, ComparedCell, Estimator, Figure, Overview, OverviewCell};
 use stats::{Better, Table, Verdict};
 use unicode_width::UnicodeWidthStr;
@@ -219,7 +219,7 @@ pub fn overview(overview: &Overview) -> String {
     let legend =
         "Ratios to the first column, geometric mean over rows; ~ where no difference is proven";
     let level = overview.level.percent();
-    format!("{legend} (Holm, {level:.0}%)\n{}", table(&head, &rows))
+    format!("{legend} (Holm, {level:.0}%)\n{}", fitted(&head, &rows, 1))
 }
 
 fn ratio(cell: &Option<OverviewCell>) -> String {

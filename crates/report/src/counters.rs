@@ -1,6 +1,6 @@
 //! What runs counted, by variant.
 
-use crate::table::table;
+use crate::table::fitted;
 use experiment::results::WorkloadResults;
 
 /// Mean of each counter over a variant's runs, one column a variant; counters that are 0 everywhere are left out.
@@ -26,7 +26,7 @@ pub fn counters(results: &WorkloadResults) -> String {
     }
     let mut columns = vec!["counter, mean a run"];
     columns.extend(variants);
-    table(&columns, &rows)
+    fitted(&columns, &rows, 1)
 }
 
 #[cfg(test)]

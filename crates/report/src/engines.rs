@@ -1,6 +1,6 @@
 //! One experiment by two engines, as text.
 
-use crate::table::table;
+use crate::table::fitted;
 use experiment::engines::{Agreement, Compared, Placement, Row};
 
 /// What changes by each engine, then where woken tasks landed.
@@ -11,7 +11,7 @@ pub fn engines(compared: &Compared) -> String {
     let (of_a, of_b) = (format!("{a} [95 %]"), format!("{b} [95 %]"));
     let columns = ["workload", "metric", "variant", of_a.as_str(), of_b.as_str(), "proven"];
     let rows: Vec<Vec<String>> = compared.rows.iter().map(row).collect();
-    out.push_str(&table(&columns, &rows));
+    out.push_str(&fitted(&columns, &rows, 3));
     if !compared.placements.is_empty() {
         out.push_str("\nWoken tasks by distance from the waking CPU, percent of all wake-ups\n\n");
         out.push_str(&placements(&compared.placements, [a, b]));
@@ -58,5 +58,5 @@ fn placements(placements: &[Placement], engines: [&str; 2]) -> String {
             rows.push(cells);
         }
     }
-    table(&columns, &rows)
+    fitted(&columns, &rows, 3)
 }

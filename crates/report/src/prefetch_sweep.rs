@@ -1,7 +1,7 @@
 //! The sweep of the prefetch engine as text: when logging pays, and when it costs.
 
 use crate::machine_words::kib;
-use crate::table::table;
+use crate::table::{fitted, table};
 use experiment::prefetch_sweep::{Point, Scene, Sweep};
 
 /// A gain or a loss of less than so many percent counts as none.
@@ -52,7 +52,7 @@ fn by_size_and_slice(sweep: &Sweep, scene: &Scene) -> String {
         std::iter::once(size_words(set)).chain(percents).collect()
     };
     let rows: Vec<Vec<String>> = sweep.grid.working_sets_kib.iter().map(row).collect();
-    table(&head, &rows)
+    fitted(&head, &rows, 1)
 }
 
 fn by_rate(sweep: &Sweep) -> String {

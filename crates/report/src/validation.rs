@@ -1,6 +1,6 @@
 //! Published beside predicted figures.
 
-use crate::table::table;
+use crate::table::fitted;
 use experiment::study::Study;
 use experiment::validate::{Cell, Validation};
 
@@ -16,7 +16,7 @@ pub fn validation(study: &Study, validation: &Validation) -> String {
             continue;
         }
         out.push_str(&format!("{} ({})\n", published.name, published.unit));
-        out.push_str(&table(&columns, &rows));
+        out.push_str(&fitted(&columns, &rows, 2));
         let options = textwrap::Options::new(98).initial_indent("  ").subsequent_indent("  ");
         out.push_str(&format!("{}\n\n", textwrap::fill(&published.note, options)));
     }
@@ -49,7 +49,7 @@ fn row(c: &Cell) -> Vec<String> {
         figure(c.predicted_baseline),
         figure(c.predicted_variant),
         format!("{:+.2}", c.predicted_percent),
-        format!("{:+.2} .. {:+.2}", c.predicted_low, c.predicted_high),
+        format!("{:+.2}..{:+.2}", c.predicted_low, c.predicted_high),
         format!("{:+.2}", c.error()),
     ]
 }
@@ -101,7 +101,7 @@ mod tests {
         let words: Vec<&str> = row.split_whitespace().collect();
         assert_eq!(
             words[3..],
-            ["6.004", "5.724", "+4.66", "3.700", "3.600", "+2.70", "+1.00", "..", "+4.00", "-1.96"]
+            ["6.004", "5.724", "+4.66", "3.700", "3.600", "+2.70", "+1.00..+4.00", "-1.96"]
         );
         assert!(text.contains("missing: ebizzy, mean, big-core\n"));
         assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
