@@ -13,7 +13,7 @@ pub fn table(columns: &[&str], rows: &[Vec<String>]) -> String {
     spaced(columns, rows, 2)
 }
 
-/// [`table`] of at most [`WIDTH`] columns of a terminal: one that is wider has one space between columns, or comes in parts,
+/// [`table`] of at most 100 columns of a terminal: one that is wider has one space between columns, or comes in parts,
 /// each of which begins with the first `keep` columns. Only cells that are too wide themselves make it wider.
 pub fn fitted(columns: &[&str], rows: &[Vec<String>], keep: usize) -> String {
     let n = rows.iter().map(Vec::len).fold(columns.len(), usize::max);
