@@ -64,7 +64,7 @@ pub enum Command {
         #[command(subcommand)]
         command: VmCommand,
     },
-    /// Write the timeline of a simulated run, or of a guest's, for Perfetto or as ftrace's text
+    /// Write the timeline of a simulated run, or of a guest's, for Perfetto, as ftrace's text or as trace.dat
     Trace(TraceArgs),
     /// List the mechanisms that can be switched
     Mechanisms,

@@ -58,22 +58,34 @@ impl Plan {
             let expected = format!("a run below {}", workloads[w].runs);
             return Err(unknown("run", &run.to_string(), expected));
         }
-        match self.prepare_cell(&SimEngine, w, v)?.engine_job {
-            SimJob::Machine(scenario) => Ok(Again {
-                plan: self,
-                workload: workload.to_string(),
-                variant: variant.to_string(),
-                run,
-                scenario,
-                seed: self.seed(v, run),
-                machine: self.machine_of(v)?,
-                kernel: &self.kernels[v],
-            }),
-            SimJob::Guests(_) => {
-                let expected = "a workload that runs on the machine itself: guests are not traced";
-                Err(unknown("workload", workload, expected.to_string()))
-            }
-        }
+        self.again_at(w, v, run)?.ok_or_else(|| {
+            let expected = "a workload that runs on the machine itself: guests are not traced";
+            unknown("workload", workload, expected.to_string())
+        })
+    }
+
+    /// Run `run` of a workload under a variant, both by their places in the file; none where the workload is guests.
+    pub(crate) fn again_at(
+        &self,
+        workload: usize,
+        variant: usize,
+        run: u32,
+    ) -> Result<Option<Again<'_>>, ExperimentError> {
+        let SimJob::Machine(scenario) =
+            self.prepare_cell(&SimEngine, workload, variant)?.engine_job
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Again {
+            plan: self,
+            workload: self.file.workloads[workload].name.clone(),
+            variant: self.file.variants[variant].name.clone(),
+            run,
+            scenario,
+            seed: self.seed(variant, run),
+            machine: self.machine_of(variant)?,
+            kernel: &self.kernels[variant],
+        }))
     }
 }
 

@@ -4,7 +4,6 @@
 mod slices;
 
 use crate::ExperimentError;
-use crate::engine::{SimEngine, SimJob};
 use crate::plan::Plan;
 use sim::Trace;
 use sim::topology::Cpu;
@@ -54,19 +53,15 @@ pub fn heat(
     variant: usize,
     run: u32,
 ) -> Result<Heat, ExperimentError> {
-    let failed = |reason: String| ExperimentError::Run {
+    let guests = || ExperimentError::Run {
         workload: plan.file.workloads[workload].name.clone(),
         variant: plan.file.variants[variant].name.clone(),
         run,
-        reason,
+        reason: "a host's runs with its guests are not watched".to_string(),
     };
-    let job = plan.prepare_cell(&SimEngine, workload, variant)?;
-    let SimJob::Machine(scenario) = &job.engine_job else {
-        return Err(failed("a host's runs with its guests are not watched".to_string()));
-    };
-    let mut watch = Watch::new(plan.machine.cpus.len());
-    let seed = plan.seed(variant, run);
-    let result = scenario.run_traced(seed, &mut watch).map_err(|e| failed(e.to_string()))?;
+    let again = plan.again_at(workload, variant, run)?.ok_or_else(guests)?;
+    let mut watch = Watch::new(again.nr_cpus());
+    let result = again.run(&mut watch)?;
     Ok(watch.heat(result.end_ns, result.metrics))
 }
 

@@ -18,9 +18,9 @@ Examples:
   schedscape vm capture power9-big-core -o capture --trace
   schedscape trace capture/trace.txt -o capture.pftrace
 
-A simulated run is simulated again with its own seed, so a stored run needs no timeline; on a real kernel it is run anew. Perfetto's form opens in
-https://ui.perfetto.dev; ftrace's text is what /sys/kernel/tracing/trace prints; trace-cmd and KernelShark read
-trace.dat.")]
+A run is simulated again with its own seed, so a stored run needs no timeline; on a real kernel it is
+run anew. Perfetto's form opens in https://ui.perfetto.dev; ftrace's text is what
+/sys/kernel/tracing/trace prints; trace-cmd and KernelShark read trace.dat.")]
 pub struct TraceArgs {
     /// An experiment (.toml), a directory that `run --out` wrote, or a kernel's ftrace text
     pub source: PathBuf,

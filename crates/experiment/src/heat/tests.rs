@@ -1,6 +1,6 @@
 use super::slices::FIRST_SLICE_NS;
 use super::*;
-use crate::{ExperimentFile, results::Results};
+use crate::{ExperimentFile, SimEngine, results::Results};
 
 #[test]
 fn busy_time_is_kept_when_slices_are_joined() {
