@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod constants;
 pub mod cpuset;
 pub mod devicetree;
+pub mod distance;
 pub mod error;
 mod files;
 pub mod form;

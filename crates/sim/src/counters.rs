@@ -1,6 +1,7 @@
 //! What a run counts besides its metrics.
 
 use crate::topology::Distance;
+use workload::Counter;
 
 /// Balancing attempts by one kind of CPU, as `/proc/schedstat` counts them for each domain; summed over domains.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,16 +25,33 @@ pub struct Balancing {
 }
 
 impl Balancing {
-    fn named(&self) -> [(&'static str, u64); 8] {
+    /// Name, help and value of each.
+    fn rows(&self) -> [(&'static str, &'static str, u64); 8] {
         [
-            ("lb_count", self.count),
-            ("lb_balanced", self.balanced),
-            ("lb_failed", self.failed),
-            ("lb_gained", self.gained),
-            ("lb_hot_gained", self.hot_gained),
-            ("lb_imbalance", self.imbalance),
-            ("lb_nobusyg", self.nobusyg),
-            ("lb_nobusyq", self.nobusyq),
+            ("lb_count", "balancing attempts", self.count),
+            (
+                "lb_balanced",
+                "attempts that found nothing to do, or left it to another CPU",
+                self.balanced,
+            ),
+            ("lb_failed", "attempts that found a busiest queue and moved nothing", self.failed),
+            ("lb_gained", "tasks that attempts moved", self.gained),
+            (
+                "lb_hot_gained",
+                "tasks that attempts moved though they were cache hot",
+                self.hot_gained,
+            ),
+            (
+                "lb_imbalance",
+                "imbalance found: load, utilisation or tasks, whichever was compared",
+                self.imbalance,
+            ),
+            ("lb_nobusyg", "attempts that found no busiest group", self.nobusyg),
+            (
+                "lb_nobusyq",
+                "attempts that found no busiest queue in the busiest group",
+                self.nobusyq,
+            ),
         ]
     }
 }
@@ -47,6 +65,63 @@ fn latency_name(bin: usize) -> String {
     match bin + 1 {
         LATENCY_BINS => format!("wakeup_latency_{low}_more_us"),
         next => format!("wakeup_latency_{low}_{}_us", (1u64 << next) - 1),
+    }
+}
+
+/// What caches and prefetch engines of a host with KVM partitions counted, in lines: a sampled line counts for all that it
+/// stands for. All 0 on a machine without partitions.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Prefetching {
+    /// Times a vcpu entered its partition.
+    pub guest_entries: u64,
+    /// Logs begun as a vcore left its core.
+    pub logs: u64,
+    /// Logs that were stopped before their end.
+    pub logs_aborted: u64,
+    /// Lines noted in logs.
+    pub lines_logged: u64,
+    /// Restores begun as a vcore came back.
+    pub restores: u64,
+    /// Restores that were stopped before their end.
+    pub restores_stopped: u64,
+    /// Lines that a restore fetched from memory.
+    pub lines_from_memory: u64,
+    /// Lines that a restore fetched from the L3.
+    pub lines_from_l3: u64,
+    /// Lines of a log that were still there.
+    pub lines_present: u64,
+    /// Restored lines that were used before they were evicted.
+    pub lines_useful: u64,
+    /// Restored lines that were evicted unused.
+    pub lines_useless: u64,
+    /// Accesses that the cache model followed.
+    pub accesses_simulated: u64,
+}
+
+impl Prefetching {
+    fn rows(&self) -> [(&'static str, &'static str, u64); 12] {
+        [
+            ("guest_entries", "times a vcpu entered its partition", self.guest_entries),
+            ("mpp_logs", "logs of a vcore's caches begun", self.logs),
+            ("mpp_logs_aborted", "logs stopped before their end", self.logs_aborted),
+            ("mpp_lines_logged", "lines noted in logs", self.lines_logged),
+            ("mpp_restores", "restores of a vcore's caches begun", self.restores),
+            ("mpp_restores_stopped", "restores stopped before their end", self.restores_stopped),
+            (
+                "mpp_lines_from_memory",
+                "lines that restores fetched from memory",
+                self.lines_from_memory,
+            ),
+            ("mpp_lines_from_l3", "lines that restores fetched from the L3", self.lines_from_l3),
+            ("mpp_lines_present", "lines of logs that were still there", self.lines_present),
+            ("mpp_lines_useful", "restored lines used before they were evicted", self.lines_useful),
+            ("mpp_lines_useless", "restored lines evicted unused", self.lines_useless),
+            (
+                "cache_accesses_simulated",
+                "accesses that the cache model followed",
+                self.accesses_simulated,
+            ),
+        ]
     }
 }
 
@@ -113,6 +188,8 @@ pub struct Counters {
     pub affinities_broken: u64,
     /// Calls of `sched_setaffinity()` that failed for the same reason (`EINVAL`).
     pub affinities_refused: u64,
+    /// Caches and prefetch engines of a host with partitions.
+    pub prefetching: Prefetching,
 }
 
 impl Counters {
@@ -122,64 +199,158 @@ impl Counters {
         self.wakeup_latency[bin.min(LATENCY_BINS - 1)] += 1;
     }
 
-    /// Names and values, for tables and the result store; those of hotplug where there was any.
-    pub fn named(&self) -> Vec<(String, u64)> {
-        let mut out: Vec<(String, u64)> = vec![
-            ("events".into(), self.events),
-            ("sched_count".into(), self.sched_count),
-            ("sched_goidle".into(), self.sched_goidle),
-            ("yld_count".into(), self.yields),
-            ("context_switches".into(), self.switches),
-            ("run_delay_ns".into(), self.run_delay_ns),
-            ("ttwu_count".into(), self.wakeups),
-            ("ttwu_to_idle_cpu".into(), self.wakeups_to_idle),
-            ("ttwu_affine_attempts".into(), self.affine_attempts),
-            ("ttwu_move_affine".into(), self.affine_moves),
-            ("alb_count".into(), self.alb_count),
-            ("alb_failed".into(), self.alb_failed),
-            ("alb_pushed".into(), self.alb_pushed),
-            ("ilb_kicks".into(), self.ilb_kicks),
-            ("ipis".into(), self.ipis),
-            ("idle_ns".into(), self.idle_ns),
-            ("waking_ns".into(), self.waking_ns),
-        ];
-        for (what, counts) in [
-            ("ttwu", &self.wakeups_by_distance),
-            ("placed", &self.placements_by_distance),
-            ("balanced", &self.balanced_by_distance),
+    /// Every counter with its value, always the same ones in the same order.
+    fn table(&self) -> Vec<(Counter, u64)> {
+        let mut out = self.scheduling();
+        out.extend(self.by_distance());
+        for (idle, by, balancing) in [
+            ("idle", "idle CPUs (CPU_IDLE)", &self.lb_idle),
+            ("not_idle", "busy CPUs (CPU_NOT_IDLE)", &self.lb_not_idle),
+            ("newly_idle", "CPUs about to go idle (CPU_NEWLY_IDLE)", &self.lb_newly_idle),
         ] {
-            let by_name = Distance::ALL.iter().zip(counts);
-            out.extend(by_name.map(|(d, &n)| (format!("{what}_{}", d.name()), n)));
+            out.extend(balancing.rows().map(|(what, help, n)| {
+                (Counter::number(&format!("{what}_{idle}"), &format!("{help}; {by}")), n)
+            }));
         }
-        for (idle, balancing) in [
-            ("idle", &self.lb_idle),
-            ("not_idle", &self.lb_not_idle),
-            ("newly_idle", &self.lb_newly_idle),
+        for (bin, &n) in self.wakeup_latency.iter().enumerate() {
+            let help = "wake-ups by the time in us until the woken task ran; one that never ran is in none";
+            out.push((Counter::number(&latency_name(bin), help), n));
+        }
+        for (k, &ns) in self.run_ns_by_busy.iter().enumerate().skip(1) {
+            let help =
+                format!("running time with {k} busy threads on the pipeline, one's own among them");
+            out.push((Counter::ns(&format!("run_ns_{k}_busy"), &help), ns));
+        }
+        out.extend(self.switched());
+        let number = |(name, help, n): (&str, &str, u64)| match name.contains("_lines_") {
+            true => (Counter { unit: "lines".into(), ..Counter::number(name, help) }, n),
+            false => (Counter::number(name, help), n),
+        };
+        out.extend(self.prefetching.rows().map(number));
+        out
+    }
+
+    fn scheduling(&self) -> Vec<(Counter, u64)> {
+        let number = Counter::number;
+        vec![
+            (number("events", "events that the simulator handled"), self.events),
+            (number("sched_count", "calls of schedule()"), self.sched_count),
+            (
+                number("sched_goidle", "calls of schedule() that left the CPU idle"),
+                self.sched_goidle,
+            ),
+            (number("yld_count", "calls of sched_yield()"), self.yields),
+            (
+                number("context_switches", "switches between tasks, to and from idle included"),
+                self.switches,
+            ),
+            (
+                Counter::ns("run_delay_ns", "time that tasks were runnable without running"),
+                self.run_delay_ns,
+            ),
+            (
+                number("ttwu_count", "wake-ups (try_to_wake_up), new tasks not counted"),
+                self.wakeups,
+            ),
+            (
+                number("ttwu_to_idle_cpu", "wake-ups that landed on an idle CPU"),
+                self.wakeups_to_idle,
+            ),
+            (
+                number(
+                    "ttwu_affine_attempts",
+                    "wake-ups that weighed the waker's against the previous CPU",
+                ),
+                self.affine_attempts,
+            ),
+            (
+                number("ttwu_move_affine", "wake-ups that wake_affine() gave to the waker's CPU"),
+                self.affine_moves,
+            ),
+            (number("alb_count", "attempts to push a running task"), self.alb_count),
+            (
+                number("alb_failed", "attempts to push that found no task that may move"),
+                self.alb_failed,
+            ),
+            (number("alb_pushed", "running tasks pushed to another CPU"), self.alb_pushed),
+            (number("ilb_kicks", "idle CPUs kicked to balance for all idle CPUs"), self.ilb_kicks),
+            (number("ipis", "inter-processor interrupts sent"), self.ipis),
+            (Counter::ns("idle_ns", "idle time"), self.idle_ns),
+            (Counter::ns("waking_ns", "time spent leaving idle states"), self.waking_ns),
+        ]
+    }
+
+    fn by_distance(&self) -> Vec<(Counter, u64)> {
+        let mut out = Vec::new();
+        for (what, help, whole, counts) in [
+            (
+                "ttwu",
+                "wake-ups that landed so far from the waking CPU",
+                Some("ttwu_count"),
+                &self.wakeups_by_distance,
+            ),
+            (
+                "placed",
+                "moves at wake-up, fork, exec and off CPUs that go offline, so far",
+                None,
+                &self.placements_by_distance,
+            ),
+            ("balanced", "moves by the balancer, so far", None, &self.balanced_by_distance),
         ] {
-            out.extend(balancing.named().map(|(what, n)| (format!("{what}_{idle}"), n)));
-        }
-        let latencies = self.wakeup_latency.iter().enumerate();
-        out.extend(latencies.map(|(bin, &n)| (latency_name(bin), n)));
-        let by_busy = self.run_ns_by_busy.iter().enumerate().skip(1);
-        out.extend(by_busy.map(|(k, &ns)| (format!("run_ns_{k}_busy"), ns)));
-        if self.frequency_changes > 0 {
-            out.push(("frequency_changes".into(), self.frequency_changes));
-        }
-        if self.hotplug_steps > 0 {
-            out.extend([
-                ("hotplug_steps".into(), self.hotplug_steps),
-                ("hotplug_moved".into(), self.hotplug_moved),
-                ("affinities_broken".into(), self.affinities_broken),
-                ("affinities_refused".into(), self.affinities_refused),
-            ]);
+            for (distance, &n) in Distance::ALL.iter().zip(counts) {
+                let counter = Counter::number(&format!("{what}_{}", distance.name()), help);
+                let whole = whole.map(String::from);
+                out.push((Counter { part_of: whole, ..counter }, n));
+            }
         }
         out
+    }
+
+    /// What governors and hotplug did.
+    fn switched(&self) -> [(Counter, u64); 5] {
+        let number = Counter::number;
+        [
+            (
+                number("frequency_changes", "P-states that governors asked for, by policy"),
+                self.frequency_changes,
+            ),
+            (number("hotplug_steps", "CPUs that went offline or came online"), self.hotplug_steps),
+            (
+                number("hotplug_moved", "runnable tasks moved off CPUs that went offline"),
+                self.hotplug_moved,
+            ),
+            (
+                number(
+                    "affinities_broken",
+                    "tasks that lost their affinity because none of its CPUs was online",
+                ),
+                self.affinities_broken,
+            ),
+            (
+                number(
+                    "affinities_refused",
+                    "calls of sched_setaffinity() refused because none of its CPUs was online",
+                ),
+                self.affinities_refused,
+            ),
+        ]
+    }
+
+    /// What every run of the simulator counts.
+    pub fn schema() -> Vec<Counter> {
+        Counters::default().table().into_iter().map(|(counter, _)| counter).collect()
+    }
+
+    /// The values in the order of [`Counters::schema`].
+    pub fn values(&self) -> Vec<u64> {
+        self.table().into_iter().map(|(_, value)| value).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn latencies_double_from_bin_to_bin() {
@@ -191,5 +362,17 @@ mod tests {
         assert_eq!(latency_name(0), "wakeup_latency_0_1_us");
         assert_eq!(latency_name(2), "wakeup_latency_4_7_us");
         assert_eq!(latency_name(19), "wakeup_latency_524288_more_us");
+    }
+
+    #[test]
+    fn every_counter_has_a_name_of_its_own_and_parts_name_a_whole() {
+        let schema = Counters::schema();
+        let names: BTreeSet<&str> = schema.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(names.len(), schema.len());
+        for counter in &schema {
+            assert!(!counter.help.is_empty(), "{}", counter.name);
+            let whole = counter.part_of.as_deref();
+            assert!(whole.is_none_or(|whole| names.contains(whole)), "{}", counter.name);
+        }
     }
 }

@@ -6,7 +6,6 @@
 pub mod class;
 pub mod counters;
 pub mod cpufreq;
-pub mod distance;
 mod engine;
 pub mod events;
 pub mod fair;

@@ -1,8 +1,8 @@
 //! Machine and sched domains in the form that the simulator walks: lists of 16-bit CPU numbers, ids by CPU.
 
-pub use crate::distance::Distance;
-use crate::distance::Distances;
 use kernel::{Domain, Domains, SdFlags};
+pub use machine::distance::Distance;
+use machine::distance::Distances;
 use machine::{CpuSet, Machine};
 use std::collections::BTreeMap;
 use std::sync::Arc;

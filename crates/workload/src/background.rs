@@ -26,6 +26,35 @@ pub struct Background {
     pub daemon_burst_us: f64,
 }
 
+impl Background {
+    /// Names of backgrounds that need no numbers.
+    pub const NAMES: [&str; 2] = ["idle-server", "none"];
+
+    /// The background called `name`, one of [`Background::NAMES`].
+    pub fn named(name: &str) -> Option<Background> {
+        match name {
+            "idle-server" => Some(Background::default()),
+            "none" => {
+                Some(Background { kthread_period_ms: 0.0, daemons: 0, ..Background::default() })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Default for Background {
+    /// `idle-server`: each CPU's kernel thread about once a second, and eight daemons every 50 ms. Assumed.
+    fn default() -> Background {
+        Background {
+            kthread_period_ms: 1000.0,
+            kthread_burst_us: 40.0,
+            daemons: 8,
+            daemon_period_ms: 50.0,
+            daemon_burst_us: 150.0,
+        }
+    }
+}
+
 /// Standard deviation of the logarithm of a burst: most are short, a few are ten times the median.
 const BURST_SIGMA: f64 = 1.0;
 

@@ -6,6 +6,7 @@
 pub mod background;
 pub mod benchmarks;
 mod check;
+pub mod counter;
 pub mod daytrader;
 pub mod dbench;
 pub mod ebizzy;
@@ -26,6 +27,7 @@ pub mod tbench;
 mod window;
 
 pub use benchmarks::{Benchmark, BuildError, Target};
+pub use counter::Counter;
 pub use program::{
     BarrierId, Capacity, Clients, CondId, CounterId, Device, DeviceId, FlagId, Histogram,
     HistogramId, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op, Program, ProgramId, Queue,

@@ -31,7 +31,7 @@ mod tests;
 
 use self::core::refused;
 use crate::scenario::Setting;
-use crate::{Counters, Scenario, SimError};
+use crate::{RunResult, Scenario, SimError};
 pub use ::cache::Rate;
 use ::cache::{Sampling, SizeClass};
 use costs::Costs;
@@ -54,17 +54,6 @@ impl Default for Prefetch {
     fn default() -> Prefetch {
         Prefetch { rate: Rate::Fastest, log_cycles: None }
     }
-}
-
-/// What one run gives.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GuestRun {
-    /// Metrics in the workload's order.
-    pub metrics: Vec<f64>,
-    /// Counters of the host.
-    pub counters: Counters,
-    /// What guests, caches and engines counted, by name.
-    pub guest_counters: Vec<(&'static str, u64)>,
 }
 
 /// A host with guests, prepared for running.
@@ -153,7 +142,7 @@ impl Hypervisor {
     ///
     /// # Errors
     /// What the engine refuses, and metrics of which the run measured nothing.
-    pub fn run(&self, seed: u64) -> Result<GuestRun, SimError> {
+    pub fn run(&self, seed: u64) -> Result<RunResult, SimError> {
         run::run(self, seed)
     }
 

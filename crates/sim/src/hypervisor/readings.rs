@@ -4,6 +4,7 @@ use super::Hypervisor;
 use super::core::Core;
 use super::guest::{GuestState, Measured};
 use crate::SimError;
+use crate::counters::Prefetching;
 use workload::kvm::{GuestProgram, GuestReading, Of};
 use workload::stream::KERNELS;
 use workload::{Metric, Reading};
@@ -104,21 +105,21 @@ fn stream(h: &Hypervisor, guests: &[GuestState], kernel: u8, of: fn(&[f64]) -> f
 }
 
 /// What caches and engines counted, over all cores, in lines: a sampled one counts for all that it stands for.
-pub(super) fn counters(h: &Hypervisor, cores: &[Core], entries: u64) -> Vec<(&'static str, u64)> {
+pub(super) fn counters(h: &Hypervisor, cores: &[Core], entries: u64) -> Prefetching {
     let factor = u64::from(h.sampling.factor());
     let sum = |of: fn(&Core) -> u64| cores.iter().map(of).sum::<u64>();
-    vec![
-        ("guest_entries", entries),
-        ("mpp_logs", sum(|c| c.engine.counters().logs)),
-        ("mpp_logs_aborted", sum(|c| c.engine.counters().aborted)),
-        ("mpp_lines_logged", factor * sum(|c| c.engine.counters().logged)),
-        ("mpp_restores", sum(|c| c.engine.counters().restores)),
-        ("mpp_restores_stopped", sum(|c| c.engine.counters().stopped)),
-        ("mpp_lines_from_memory", factor * sum(|c| c.engine.counters().from_memory)),
-        ("mpp_lines_from_l3", factor * sum(|c| c.engine.counters().from_l3)),
-        ("mpp_lines_present", factor * sum(|c| c.engine.counters().present)),
-        ("mpp_lines_useful", factor * sum(|c| c.useful)),
-        ("mpp_lines_useless", factor * sum(|c| c.caches.useless_prefetches())),
-        ("cache_accesses_simulated", sum(|c| c.accesses)),
-    ]
+    Prefetching {
+        guest_entries: entries,
+        logs: sum(|c| c.engine.counters().logs),
+        logs_aborted: sum(|c| c.engine.counters().aborted),
+        lines_logged: factor * sum(|c| c.engine.counters().logged),
+        restores: sum(|c| c.engine.counters().restores),
+        restores_stopped: sum(|c| c.engine.counters().stopped),
+        lines_from_memory: factor * sum(|c| c.engine.counters().from_memory),
+        lines_from_l3: factor * sum(|c| c.engine.counters().from_l3),
+        lines_present: factor * sum(|c| c.engine.counters().present),
+        lines_useful: factor * sum(|c| c.useful),
+        lines_useless: factor * sum(|c| c.caches.useless_prefetches()),
+        accesses_simulated: sum(|c| c.accesses),
+    }
 }

@@ -6,14 +6,14 @@ use super::host::HostCpu;
 use super::programs::{Memory, Stop};
 use super::setup::{VcoreState, new_guest, new_vcpus, operands};
 use super::share::{User, share_out};
-use super::{GuestRun, Hypervisor, readings};
-use crate::SimError;
+use super::{Hypervisor, readings};
 use crate::engine::Sim;
 use crate::engine::guests::Runs;
 use crate::fair::Fair;
 use crate::rng::{Purpose, Stream};
 use crate::topology::Cpu;
 use crate::trace::NoTrace;
+use crate::{Counters, RunResult, SimError};
 use cache::{MAX_LINE, Tables};
 
 /// How late a guest may see what one on another core does, in ns.
@@ -36,16 +36,19 @@ struct Run<'a> {
 }
 
 /// One run of `h`.
-pub(super) fn run(h: &Hypervisor, seed: u64) -> Result<GuestRun, SimError> {
+pub(super) fn run(h: &Hypervisor, seed: u64) -> Result<RunResult, SimError> {
     let mut trace = NoTrace;
     let fair = Fair::new(&h.host.topo, &h.host.kernel);
     let sim = Sim::new(&h.host, fair, seed, &mut trace)?;
     let mut run = Run::new(h, sim, seed)?;
     run.go()?;
     let metrics = h.host.workload.metrics.iter().map(|m| readings::read(h, m, &run.guests));
-    let metrics = metrics.collect::<Result<_, _>>()?;
-    let guest_counters = readings::counters(h, &run.cores, run.entries);
-    Ok(GuestRun { metrics, counters: run.sim.w.counters, guest_counters })
+    let metrics = metrics.collect::<Result<Vec<_>, _>>()?;
+    let prefetching = readings::counters(h, &run.cores, run.entries);
+    let single_times = vec![vec![]; metrics.len()];
+    let (end_ns, counters) = (run.sim.w.now_ns, run.sim.w.counters);
+    let counters = Counters { prefetching, ..counters };
+    Ok(RunResult { metrics, single_times, counters, end_ns, energy_j: vec![] })
 }
 
 impl<'a> Run<'a> {

@@ -49,8 +49,7 @@ fn slow_logs_hold_less_and_slow_restores_help_less() {
     };
     let fast = with(Rate::Fastest, None);
     let slow_log = with(Rate::Fastest, Some(64.0));
-    let per_log =
-        |r: &sim::hypervisor::GuestRun| counter(r, "mpp_lines_logged") / counter(r, "mpp_logs");
+    let per_log = |r: &sim::RunResult| counter(r, "mpp_lines_logged") / counter(r, "mpp_logs");
     assert!(per_log(&slow_log) < per_log(&fast) / 2, "{} {}", per_log(&slow_log), per_log(&fast));
     let slow = with(Rate::Every32, None);
     assert!(metric(&p, &slow, "load_ns") > metric(&p, &fast, "load_ns"));

@@ -2,8 +2,8 @@
 
 use kernel::{Kernel, Version};
 use machine::{CpuSet, Machine};
-use sim::Setting;
-use sim::hypervisor::{GuestRun, Hypervisor, Prefetch};
+use sim::hypervisor::{Hypervisor, Prefetch};
+use sim::{Counters, RunResult, Setting};
 use workload::background::{self, Background};
 use workload::kvm::{
     self, ApacheBench, Chase, Guest, GuestProgram, Idle, Params, Path, Stream, SysbenchMemory,
@@ -111,18 +111,19 @@ pub fn hypervisor(
     Hypervisor::new(machine, &kernel(logs), w, &setting).map_err(|e| e.to_string())
 }
 
-pub fn run(machine: &Machine, params: &Params, logs: Logs) -> GuestRun {
+pub fn run(machine: &Machine, params: &Params, logs: Logs) -> RunResult {
     let h = hypervisor(machine, params, logs, Prefetch::default()).expect("a host");
     h.run(1).expect("a run")
 }
 
 /// The metric called `name` of a run of `params`.
-pub fn metric(params: &Params, run: &GuestRun, name: &str) -> f64 {
+pub fn metric(params: &Params, run: &RunResult, name: &str) -> f64 {
     let w = kvm::build(params, &kvm::Costs).expect("a workload");
     let at = w.metrics.iter().position(|m| m.name == name).expect("a metric");
     run.metrics[at]
 }
 
-pub fn counter(run: &GuestRun, name: &str) -> u64 {
-    run.guest_counters.iter().find(|c| c.0 == name).expect("a counter").1
+pub fn counter(run: &RunResult, name: &str) -> u64 {
+    let at = Counters::schema().iter().position(|c| c.name == name).expect("a counter");
+    run.counters.values()[at]
 }

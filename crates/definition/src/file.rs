@@ -1,17 +1,19 @@
 //! The experiment file: machine, variants, workloads, runs. TOML; every field is checked, unknown ones are errors.
 
+mod background;
 mod each;
 mod entry;
 mod frequency;
 mod hotplug;
 mod prefetch;
 
+pub use background::BackgroundEntry;
 pub use entry::{RowEntry, WorkloadEntry};
 pub use frequency::FrequencyEntry;
 pub use hotplug::HotplugEntry;
 pub use prefetch::PrefetchEntry;
 
-use crate::ExperimentError;
+use crate::DefinitionError;
 use kernel::Version;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,13 +23,17 @@ use workload::background::Background;
 /// Most runs of one workload under one variant.
 pub const MAX_RUNS: u32 = 100_000;
 
+/// Seed of an experiment that names none.
+pub const DEFAULT_SEED: u64 = 1;
+
 /// A whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExperimentFile {
     /// Short name.
     pub name: String,
-    /// One line for people.
+    /// One line for people; the name if absent.
+    #[serde(default)]
     pub title: String,
     /// A machine as `schedscape machine show` takes it: a catalog name, `host`, or a file.
     pub machine: String,
@@ -36,16 +42,18 @@ pub struct ExperimentFile {
     pub constants: Option<String>,
     /// The study whose published figures go beside the results.
     pub study: Option<String>,
-    /// Seed of the whole experiment.
-    pub seed: u64,
+    /// Seed of the whole experiment; [`DEFAULT_SEED`] if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// SMT modes in which the domains of each variant are shown.
     #[serde(default)]
     pub smt_modes: Vec<u32>,
     /// Kernels, besides the variants', for which the domains are shown as the kernel logs them.
     #[serde(default)]
     pub log_kernels: Vec<Version>,
-    /// What else runs.
-    pub background: Background,
+    /// What else runs; an idle server's background if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background: Option<BackgroundEntry>,
     /// What is compared; the first is the baseline.
     #[serde(rename = "variant", default)]
     pub variants: Vec<VariantEntry>,
@@ -60,7 +68,8 @@ pub struct ExperimentFile {
 pub struct VariantEntry {
     /// Short name.
     pub name: String,
-    /// One line for people.
+    /// One line for people; the name if absent.
+    #[serde(default)]
     pub title: String,
     /// Kernel release.
     pub kernel: Version,
@@ -115,23 +124,52 @@ pub struct HistogramEntry {
 
 impl ExperimentFile {
     /// Reads and checks a file.
-    pub fn load(path: &Path) -> Result<ExperimentFile, ExperimentError> {
+    pub fn load(path: &Path) -> Result<ExperimentFile, DefinitionError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path)
-            .map_err(|reason| ExperimentError::Io { file: file.clone(), reason })?;
+            .map_err(|reason| DefinitionError::Io { file: file.clone(), reason })?;
         ExperimentFile::parse(&text, &file)
     }
 
     /// Reads and checks `text`, naming it `file` in errors.
-    pub fn parse(text: &str, file: &str) -> Result<ExperimentFile, ExperimentError> {
-        let experiment = each::parse(text, file)?;
+    pub fn parse(text: &str, file: &str) -> Result<ExperimentFile, DefinitionError> {
+        let mut experiment = each::parse(text, file)?;
+        experiment.title_all();
         experiment.check(file)?;
         Ok(experiment)
     }
 
-    fn check(&self, file: &str) -> Result<(), ExperimentError> {
+    /// Gives the name as title to all that has none.
+    fn title_all(&mut self) {
+        let variants = self.variants.iter_mut().map(|v| (&mut v.title, &v.name));
+        let workloads = self.workloads.iter_mut().map(|w| (&mut w.title, &w.name));
+        let all = [(&mut self.title, &self.name)].into_iter().chain(variants).chain(workloads);
+        for (title, name) in all.filter(|(title, _)| title.is_empty()) {
+            title.clone_from(name);
+        }
+    }
+
+    /// The seed, given or not.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(DEFAULT_SEED)
+    }
+
+    /// What else runs, given or not.
+    pub fn background(&self) -> Background {
+        self.background.clone().unwrap_or_default().background()
+    }
+
+    /// What the file leaves to defaults, as a file would say it; empty if it leaves nothing.
+    pub fn defaults(&self) -> Vec<String> {
+        let seed = self.seed.is_none().then(|| format!("seed = {DEFAULT_SEED}"));
+        let background = (self.background.is_none())
+            .then(|| format!("background = \"{}\"", BackgroundEntry::DEFAULT_NAME));
+        seed.into_iter().chain(background).collect()
+    }
+
+    fn check(&self, file: &str) -> Result<(), DefinitionError> {
         let refuse = |field: String, found: String, expected: &str| {
-            Err(ExperimentError::Field {
+            Err(DefinitionError::Field {
                 file: file.to_string(),
                 field,
                 found,
@@ -201,14 +239,28 @@ fn first_twice<'a>(names: &[&'a str]) -> Option<&'a str> {
     names.iter().enumerate().find(|(i, n)| names[..*i].contains(n)).map(|(_, n)| *n)
 }
 
+/// `experiment` as a file.
+///
+/// # Errors
+/// What TOML cannot hold.
+pub fn toml_of(experiment: &ExperimentFile) -> Result<String, DefinitionError> {
+    toml::to_string(experiment).map_err(|reason| DefinitionError::Write {
+        experiment: experiment.name.clone(),
+        reason,
+    })
+}
+
 /// Reads TOML; errors name the line and the field.
-pub(crate) fn parse_toml<T: for<'de> Deserialize<'de>>(
+///
+/// # Errors
+/// Text that is not TOML, and fields that `T` does not have.
+pub fn parse_toml<T: for<'de> Deserialize<'de>>(
     text: &str,
     file: &str,
-) -> Result<T, ExperimentError> {
+) -> Result<T, DefinitionError> {
     toml::from_str(text).map_err(|e| {
         let at = e.span().map_or(0, |s| s.start).min(text.len());
-        ExperimentError::Toml {
+        DefinitionError::Toml {
             file: file.to_string(),
             line: text.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1,
             message: e.message().replace('\n', " "),

@@ -1,16 +1,12 @@
 //! What an experiment gives: every run of every variant of every workload.
 
-use crate::file::ExperimentFile;
+use crate::Engine;
+use definition::ExperimentFile;
 use machine::Constants;
 use serde::{Deserialize, Serialize};
-use sim::distance::Distance;
 use stats::{Better, Cell};
+use workload::Counter;
 pub use workload::rtapp::Ignored;
-
-/// Names of distances between CPUs as counters have them (`ttwu_smt`), the nearest first.
-pub fn distances() -> [&'static str; Distance::COUNT] {
-    Distance::ALL.map(Distance::name)
-}
 
 /// A measured quantity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,8 +36,8 @@ pub struct Run {
     pub metrics: Vec<f64>,
     /// By metric: the single times that it is the mean of, in its unit; none where the run keeps only the metric.
     pub single_times: Vec<Vec<f64>>,
-    /// Counters by name.
-    pub counters: Vec<(String, u64)>,
+    /// A value for each of [`Results::counters`].
+    pub counters: Vec<u64>,
 }
 
 /// The runs of one variant.
@@ -71,12 +67,14 @@ pub struct WorkloadResults {
 /// All results of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Results {
-    /// The engine's name.
-    pub engine: String,
+    /// What ran it.
+    pub engine: Engine,
     /// What was asked for.
     pub experiment: ExperimentFile,
     /// What things cost on the machine.
     pub constants: Constants,
+    /// What the engine counts in every run.
+    pub counters: Vec<Counter>,
     /// By workload.
     pub workloads: Vec<WorkloadResults>,
 }
@@ -108,14 +106,20 @@ impl WorkloadResults {
         self.metrics.iter().position(|m| m.name == name)
     }
 
-    /// Mean of a counter over the runs of variant `name`.
-    pub fn mean_counter(&self, name: &str, counter: &str) -> Option<f64> {
-        let variant = self.variants.iter().find(|v| v.name == name)?;
-        let values: Vec<f64> = variant
-            .runs
-            .iter()
-            .filter_map(|r| r.counters.iter().find(|c| c.0 == counter).map(|c| c.1 as f64))
-            .collect();
-        stats::amean(&values)
+    /// The variant called `name`.
+    pub fn variant(&self, name: &str) -> Option<&VariantRuns> {
+        self.variants.iter().find(|v| v.name == name)
+    }
+}
+
+impl Results {
+    /// The workload called `name`.
+    pub fn workload(&self, name: &str) -> Option<&WorkloadResults> {
+        self.workloads.iter().find(|w| w.name == name)
+    }
+
+    /// Place of the counter called `name` in every run's list; `None` where the engine does not count it.
+    pub fn counter(&self, name: &str) -> Option<usize> {
+        self.counters.iter().position(|c| c.name == name)
     }
 }

@@ -4,7 +4,7 @@
 //! read as if it stood alone where the list stands, so that errors name the right line.
 
 use super::{ExperimentFile, RowEntry, WorkloadEntry, parse_toml};
-use crate::ExperimentError;
+use crate::DefinitionError;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -23,7 +23,7 @@ struct List {
 }
 
 /// Reads `text`, naming it `file` in errors.
-pub(super) fn parse(text: &str, file: &str) -> Result<ExperimentFile, ExperimentError> {
+pub(super) fn parse(text: &str, file: &str) -> Result<ExperimentFile, DefinitionError> {
     // Where the text is no TOML, the reader below says so.
     let by_workload = DeTable::parse(text).map_or_else(|_| Vec::new(), |t| lists(t.get_ref()));
     if by_workload.iter().all(Vec::is_empty) {
@@ -60,13 +60,13 @@ fn labelled(entry: WorkloadEntry, parameter: &str, value: &str) -> WorkloadEntry
 }
 
 /// Refuses several lists in one workload, and a list that is too long.
-fn refuse_many(file: &str, entry: &WorkloadEntry, lists: &[List]) -> Result<(), ExperimentError> {
+fn refuse_many(file: &str, entry: &WorkloadEntry, lists: &[List]) -> Result<(), DefinitionError> {
     let values: usize = lists.iter().map(|l| l.values.len()).sum();
     if lists.len() == 1 && values <= MAX_VALUES {
         return Ok(());
     }
     let names: Vec<&str> = lists.iter().map(|l| l.name.as_str()).collect();
-    Err(ExperimentError::Field {
+    Err(DefinitionError::Field {
         file: file.to_string(),
         field: format!("workload `{}`: {}", entry.name, names.join(", ")),
         found: format!("{} lists with {values} values", lists.len()),
@@ -117,7 +117,7 @@ mod tests {
     use proptest::prelude::*;
     use workload::Benchmark;
 
-    fn with(workloads: &str) -> Result<ExperimentFile, ExperimentError> {
+    fn with(workloads: &str) -> Result<ExperimentFile, DefinitionError> {
         let good = include_str!("../../../../experiments/power9-big-core.toml");
         let head = good.split("[[workload]]").next().unwrap();
         ExperimentFile::parse(&format!("{head}{workloads}"), "x.toml")

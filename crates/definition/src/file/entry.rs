@@ -27,9 +27,9 @@ pub struct RowEntry {
 pub struct WorkloadEntry {
     /// Short name.
     pub name: String,
-    /// One line for people.
+    /// One line for people; the name if absent.
     pub title: String,
-    /// Runs under each variant.
+    /// Runs under each variant; [`DEFAULT_RUNS`] if absent.
     pub runs: u32,
     /// Variants it runs under; all where absent.
     pub variants: Option<Vec<String>>,
@@ -43,6 +43,13 @@ pub struct WorkloadEntry {
     pub benchmark: Benchmark,
 }
 
+/// Runs of a workload that names no number.
+pub const DEFAULT_RUNS: u32 = 20;
+
+fn default_runs() -> u32 {
+    DEFAULT_RUNS
+}
+
 macro_rules! fields {
     ($($module:ident $variant:ident $from:ident),+ $(,)?) => {
         /// An entry as it stands in the file.
@@ -50,7 +57,9 @@ macro_rules! fields {
         #[serde(deny_unknown_fields)]
         struct Fields {
             name: String,
+            #[serde(default)]
             title: String,
+            #[serde(default = "default_runs")]
             runs: u32,
             variants: Option<Vec<String>>,
             background: Option<bool>,

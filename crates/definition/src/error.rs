@@ -1,0 +1,86 @@
+//! What can be wrong with an experiment file.
+
+use workload::BuildError;
+
+/// One error, saying the file, the place in it, what was found and what was expected.
+#[derive(Debug, thiserror::Error)]
+pub enum DefinitionError {
+    /// A file that cannot be read.
+    #[error("{file}: {reason}")]
+    Io {
+        /// The file.
+        file: String,
+        /// The system's reason.
+        reason: std::io::Error,
+    },
+    /// Text that is not the expected TOML.
+    #[error("{file}: line {line}: {message}")]
+    Toml {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// The parser's message, which names the field and what was expected.
+        message: String,
+    },
+    /// A field with an impossible value.
+    #[error("{file}: {field}: found {found}, expected {expected}")]
+    Field {
+        /// The file.
+        file: String,
+        /// The field, with the variant or workload it belongs to.
+        field: String,
+        /// What was given.
+        found: String,
+        /// What is possible.
+        expected: String,
+    },
+    /// A machine that cannot be had.
+    #[error("{file}: {field}: {reason}")]
+    Machine {
+        /// The experiment file.
+        file: String,
+        /// The field that names the machine.
+        field: String,
+        /// Why not.
+        reason: machine::MachineError,
+    },
+    /// An SMT mode that the machine does not have.
+    #[error("{file}: variant `{variant}`: {reason}")]
+    Smt {
+        /// The experiment file.
+        file: String,
+        /// The variant.
+        variant: String,
+        /// Why not.
+        reason: machine::model::OnlineError,
+    },
+    /// A variant's kernel that cannot be.
+    #[error("{file}: variant `{variant}`: {reason}")]
+    Kernel {
+        /// The experiment file.
+        file: String,
+        /// The variant.
+        variant: String,
+        /// Why not.
+        reason: kernel::KernelError,
+    },
+    /// A workload that cannot be built for the machine.
+    #[error("{file}: workload `{workload}`: {reason}")]
+    Workload {
+        /// The experiment file.
+        file: String,
+        /// The workload.
+        workload: String,
+        /// Why not.
+        reason: BuildError,
+    },
+    /// An experiment that TOML cannot hold.
+    #[error("{experiment}: {reason}")]
+    Write {
+        /// The experiment's name.
+        experiment: String,
+        /// The library's reason.
+        reason: toml::ser::Error,
+    },
+}

@@ -1,0 +1,117 @@
+//! What an experiment file names: its machine, its kernels, its workloads.
+
+use crate::error::DefinitionError;
+use crate::file::{ExperimentFile, FrequencyEntry, PrefetchEntry, VariantEntry, WorkloadEntry};
+use crate::folder_of;
+use kernel::Kernel;
+use machine::Machine;
+use setting::{Prefetch, Setting};
+use std::path::Path;
+use workload::rtapp::Built;
+use workload::{BuildError, Target, background};
+
+/// An experiment with its machine and kernels.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// What was asked for.
+    pub file: ExperimentFile,
+    /// The experiment file, for errors; files that workloads name are relative to its folder.
+    pub path: String,
+    /// The machine, all CPUs online.
+    pub machine: Machine,
+    /// By variant: its kernel.
+    pub kernels: Vec<Kernel>,
+}
+
+impl Plan {
+    /// Finds the machine and the kernels of `file`, which errors call `path`.
+    ///
+    /// # Errors
+    /// A machine that cannot be read, mechanisms that do not exist or that the release does not know.
+    pub fn new(file: ExperimentFile, path: &str) -> Result<Plan, DefinitionError> {
+        let refused = |field: &str| {
+            let (file, field) = (path.to_string(), field.to_string());
+            move |reason| DefinitionError::Machine { file, field, reason }
+        };
+        let mut machine = machine::resolve(&file.machine).map_err(refused("machine"))?;
+        if let Some(name) = &file.constants {
+            let known = machine::catalog::load(name).map_err(refused("constants"))?;
+            machine.constants = known.constants;
+            if machine.idle_states.is_empty() {
+                machine.idle_states = known.idle_states;
+            }
+        }
+        let kernel = |v: &VariantEntry| {
+            kernel_of(v).map_err(|reason| DefinitionError::Kernel {
+                file: path.to_string(),
+                variant: v.name.clone(),
+                reason,
+            })
+        };
+        let kernels = file.variants.iter().map(kernel).collect::<Result<_, _>>()?;
+        Ok(Plan { file, path: path.to_string(), machine, kernels })
+    }
+
+    /// The machine as variant `at` has it when runs start.
+    ///
+    /// # Errors
+    /// An SMT mode that the machine does not have.
+    pub fn machine_of(&self, at: usize) -> Result<Machine, DefinitionError> {
+        let variant = &self.file.variants[at];
+        match variant.smt {
+            None => Ok(self.machine.clone()),
+            Some(smt) => self.machine.with_smt(smt).map_err(|e| DefinitionError::Smt {
+                file: self.path.clone(),
+                variant: variant.name.clone(),
+                reason: e,
+            }),
+        }
+    }
+
+    /// Seed of run `run` under variant `variant`: the same for all variants, unless a variant has its own.
+    pub fn seed(&self, variant: usize, run: u32) -> u64 {
+        let base = self.file.variants[variant].seed.unwrap_or(self.file.seed());
+        base.wrapping_mul(0x2545_f491_4f6c_dd1d).wrapping_add(u64::from(run))
+    }
+
+    /// What variant `at` sets around its workloads.
+    pub fn setting(&self, at: usize) -> Setting {
+        let variant = &self.file.variants[at];
+        Setting {
+            hotplug: variant.hotplug.iter().flat_map(|e| e.steps()).collect(),
+            frequency: variant.frequency.as_ref().map(FrequencyEntry::frequency),
+            prefetch: (variant.prefetch.as_ref())
+                .map_or_else(Prefetch::default, PrefetchEntry::prefetch),
+        }
+    }
+
+    /// The folder of the experiment file, to which the files that workloads name are relative.
+    pub fn folder(&self) -> &Path {
+        folder_of(Path::new(&self.path))
+    }
+
+    /// The workload of `entry` with the background, at the costs of `machine`.
+    ///
+    /// # Errors
+    /// Constants that the machine lacks, parameters that cannot be, files that cannot be read.
+    pub fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Built, BuildError> {
+        let read = |file: &str| std::fs::read_to_string(self.folder().join(file));
+        let target = Target { constants: &machine.constants, online: machine.online, read: &read };
+        let mut built = entry.benchmark.build(&target)?;
+        if entry.background.unwrap_or(true) {
+            let clock_khz = machine.constants.value("nominal_khz")?;
+            let background = self.file.background();
+            background::add(&mut built.workload, &background, machine.online, clock_khz / 1e3)?;
+        }
+        Ok(built)
+    }
+}
+
+fn kernel_of(variant: &VariantEntry) -> Result<Kernel, kernel::KernelError> {
+    let mut kernel = Kernel::new(variant.kernel);
+    kernel.hz = variant.hz.unwrap_or(Kernel::DEFAULT_HZ);
+    for (name, &on) in &variant.mechanisms {
+        kernel = kernel.with_named(name, on)?;
+    }
+    Ok(kernel)
+}
