@@ -2,8 +2,8 @@
 
 use kernel::{Kernel, Version};
 use machine::{CpuSet, Machine};
-use sim::Setting;
-use sim::hypervisor::{GuestRun, Hypervisor, Prefetch};
+use setting::{Prefetch, Setting};
+use sim::hypervisor::{GuestRun, Hypervisor};
 use workload::background::{self, Background};
 use workload::kvm::{
     self, ApacheBench, Chase, Guest, GuestProgram, Idle, Params, Path, Stream, SysbenchMemory,
