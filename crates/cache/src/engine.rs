@@ -6,9 +6,10 @@
 use crate::CacheError;
 use crate::hierarchy::{Hierarchy, Level};
 use crate::logmpp::{LogControl, Logmpp};
-use crate::mppr::{Extent, Mppr, Rate};
+use crate::mppr::{Extent, Mppr};
 use crate::sampling::Sampling;
 use crate::table::{ENTRY_BYTES, Entry, LogTable, SizeClass, Tables};
+use setting::Rate;
 
 /// How fast the engine is, in ns.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -18,7 +18,7 @@ mod table;
 pub use engine::{Engine, EngineCounters, EnginePace};
 pub use hierarchy::{Access, Hierarchy, Kind, Level, Shape};
 pub use logmpp::{LogControl, Logmpp};
-pub use mppr::{Extent, Mppr, Rate};
+pub use mppr::{Extent, Mppr};
 pub use pattern::{Chase, Walk};
 pub use sampling::Sampling;
 pub use set_associative::{Cache, Evicted, Geometry, Hit, Line, MAX_LINE};

@@ -6,6 +6,7 @@
 
 use crate::CacheError;
 use crate::table::{ADDRESS_MASK, SizeClass, TableAddress};
+use setting::Rate;
 
 const REGISTER: &str = "MPPR";
 const RATE_SHIFT: u32 = 56;
@@ -20,45 +21,6 @@ pub enum Extent {
     NoData,
     /// Until its end.
     UntilEnd,
-}
-
-/// How often a line is prefetched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rate {
-    /// As fast as possible.
-    Fastest,
-    /// About every 8 cycles.
-    Every8,
-    /// About every 16 cycles.
-    Every16,
-    /// About every 24 cycles.
-    Every24,
-    /// About every 32 cycles.
-    Every32,
-}
-
-impl Rate {
-    /// Number of rates.
-    pub const COUNT: usize = 5;
-    /// All rates, the fastest first.
-    pub const ALL: [Rate; Rate::COUNT] =
-        [Rate::Fastest, Rate::Every8, Rate::Every16, Rate::Every24, Rate::Every32];
-
-    /// Cycles between lines as the rate names them; `None` for the fastest.
-    pub fn cycles(self) -> Option<u32> {
-        match self {
-            Rate::Fastest => None,
-            Rate::Every8 => Some(8),
-            Rate::Every16 => Some(16),
-            Rate::Every24 => Some(24),
-            Rate::Every32 => Some(32),
-        }
-    }
-
-    /// The rate of so many cycles.
-    pub fn of_cycles(cycles: u32) -> Option<Rate> {
-        Rate::ALL.into_iter().find(|r| r.cycles() == Some(cycles))
-    }
 }
 
 /// What the register holds.
@@ -138,13 +100,6 @@ mod tests {
             let error = Mppr::decode(bits, class).unwrap_err().to_string();
             assert!(error.starts_with(wanted), "{error}");
         }
-    }
-
-    #[test]
-    fn rates_are_those_of_the_study() {
-        let cycles: Vec<_> = Rate::ALL.iter().map(|r| r.cycles()).collect();
-        assert_eq!(cycles, [None, Some(8), Some(16), Some(24), Some(32)]);
-        assert_eq!((Rate::of_cycles(24), Rate::of_cycles(12)), (Some(Rate::Every24), None));
     }
 
     proptest! {

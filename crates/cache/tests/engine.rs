@@ -2,9 +2,10 @@
 
 use cache::{
     Chase, Engine, EnginePace, Extent, Geometry, Hierarchy, Kind, Level, LogControl, Logmpp, Mppr,
-    Rate, Sampling, Shape, SizeClass, Tables, Walk,
+    Sampling, Shape, SizeClass, Tables, Walk,
 };
 use proptest::prelude::*;
+use setting::Rate;
 
 const FIRST: u64 = 0x4000_0000;
 const PACE: EnginePace =

@@ -2,8 +2,9 @@
 
 use kernel::Kernel;
 use machine::Machine;
+use setting::Setting;
+use sim::Scenario;
 use sim::hypervisor::Hypervisor;
-use sim::{Scenario, Setting};
 use workload::Workload;
 
 /// What one run gives.

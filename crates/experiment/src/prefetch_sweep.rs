@@ -4,7 +4,7 @@ use crate::ExperimentError;
 use machine::Machine;
 use rayon::prelude::*;
 use serde::Serialize;
-use sim::hypervisor::Rate;
+use setting::Rate;
 use sim::hypervisor::sweep::{Case, Goes, SizeClass, Turned, turn};
 
 /// What is swept.

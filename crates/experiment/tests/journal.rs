@@ -9,7 +9,7 @@ use experiment::{
 use kernel::Kernel;
 use machine::Machine;
 use proptest::prelude::*;
-use sim::Setting;
+use setting::Setting;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

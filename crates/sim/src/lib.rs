@@ -25,9 +25,7 @@ mod warmth;
 pub mod world;
 
 pub use counters::Counters;
-pub use scenario::{
-    DriverChoice, Frequency, HotplugStep, Invariance, RunResult, Scenario, Setting,
-};
+pub use scenario::{RunResult, Scenario};
 pub use trace::{NoTrace, Trace};
 
 /// Why a scenario cannot be simulated.

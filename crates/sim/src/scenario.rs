@@ -6,7 +6,6 @@ use crate::counters::Counters;
 use crate::engine::Sim;
 use crate::fair::Fair;
 use crate::hardware::{Hardware, Memory};
-use crate::hypervisor::Prefetch;
 use crate::latency::Latencies;
 use crate::loops;
 use crate::topology::Topology;
@@ -16,14 +15,12 @@ mod frequency;
 mod hotplug;
 mod steps;
 
-pub use frequency::{DriverChoice, Frequency, Invariance};
-pub use hotplug::HotplugStep;
-
 pub(crate) use frequency::Governed;
 use hotplug::Hotplug;
 pub(crate) use hotplug::Prepared;
 use kernel::Kernel;
 use machine::{CpuSet, IdleState, Machine};
+use setting::{HotplugStep, Prefetch, Setting};
 use workload::{Metric, Op, Reading, Workload};
 
 /// Everything that replicas of one variant share.
@@ -43,17 +40,6 @@ pub struct Scenario {
     pub(crate) governed: Option<Governed>,
     /// The machine's name.
     pub(crate) machine: String,
-}
-
-/// What happens around a workload.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Setting {
-    /// CPUs that go offline and come online while the run lasts, in order.
-    pub hotplug: Vec<HotplugStep>,
-    /// Who governs the clocks; without, all cores run at `nominal_khz`.
-    pub frequency: Option<Frequency>,
-    /// How a hypervisor uses the prefetch engine, where the kernel does.
-    pub prefetch: Prefetch,
 }
 
 /// What one run gives.

@@ -1,6 +1,6 @@
 //! What is missing to boot guests.
 
-use crate::accel::Accel;
+use crate::accel::check_kvm;
 use crate::qemu::{OLDEST, Qemu};
 use crate::{Arch, Cache, packages};
 use serde::Serialize;
@@ -70,7 +70,7 @@ fn of_arch(cache: &Cache, arch: Arch) -> Vec<Check> {
         Ok(qemu) => qemu.try_kvm(arch),
         Err(_) => Err("no QEMU to try it with".to_owned()),
     };
-    let kvm = Accel::check_kvm(arch).and_then(starts).map(|()| "a guest starts".to_owned());
+    let kvm = check_kvm(arch).and_then(starts).map(|()| "a guest starts".to_owned());
     vec![
         Check::new(
             &format!("{arch}: QEMU"),

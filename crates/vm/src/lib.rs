@@ -25,7 +25,8 @@ pub mod session;
 pub mod shown;
 pub mod worker;
 
-pub use accel::Accel;
+pub use accel::arguments as accel_arguments;
+pub use setting::Accel;
 pub use arch::Arch;
 pub use error::{GuestError, GuestFault, VmError};
 pub use packages::{Cache, KernelImage};

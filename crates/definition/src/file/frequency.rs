@@ -1,137 +1,119 @@
 //! Who governs the clocks of a variant.
 
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
-use sim::cpufreq::{AmdPstateMode, Governor, MaxFreq};
-use sim::{DriverChoice, Frequency, Invariance};
+use setting::{DriverChoice, Frequency, Governor, Invariance, Tunable, Tunables};
+use std::fmt;
 
 /// `[variant.frequency]`. What is not set is as the kernel starts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Fields", into = "Fields")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrequencyEntry {
-    fields: Fields,
-    frequency: Frequency,
+    governor: Governor,
+    driver: Option<DriverChoice>,
+    freq_max: Option<Invariance>,
+    tunables: Tunables,
 }
 
-/// The table as it stands in the file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Fields {
-    governor: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    driver: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    freq_max: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate_limit_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sampling_rate_us: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    up_threshold: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    down_threshold: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    powersave_bias: Option<u64>,
-}
+/// The keys: `governor`, `driver`, `freq_max`, and the tunables.
+const KEYS: [&str; 3 + Tunable::ALL.len()] = {
+    let mut keys = ["governor"; 3 + Tunable::ALL.len()];
+    (keys[1], keys[2]) = ("driver", "freq_max");
+    let mut at = 0;
+    while at < Tunable::ALL.len() {
+        keys[3 + at] = Tunable::ALL[at].name();
+        at += 1;
+    }
+    keys
+};
 
 impl FrequencyEntry {
     /// What the simulator takes.
     pub fn frequency(&self) -> Frequency {
-        self.frequency
+        Frequency {
+            driver: self.driver.unwrap_or_default(),
+            governor: self.governor,
+            invariance: self.freq_max.unwrap_or_default(),
+            tunables: self.tunables,
+        }
     }
 
     /// What the table sets, as `governor=schedutil`, in its order.
     pub fn set(&self) -> Vec<String> {
-        let f = &self.fields;
+        let texts = self.texts().map(|(key, value)| format!("{key}={value}"));
+        texts.chain(self.tunables.iter().map(|(t, value)| format!("{t}={value}"))).collect()
+    }
+
+    /// Keys whose values are names.
+    fn texts(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let texts = [
-            ("governor", Some(&f.governor)),
-            ("driver", f.driver.as_ref()),
-            ("freq_max", f.freq_max.as_ref()),
+            ("governor", Some(self.governor.name())),
+            ("driver", self.driver.map(DriverChoice::name)),
+            ("freq_max", self.freq_max.and_then(Invariance::name)),
         ];
-        let numbers = [
-            ("rate_limit_us", f.rate_limit_us),
-            ("sampling_rate_us", f.sampling_rate_us),
-            ("up_threshold", f.up_threshold),
-            ("down_threshold", f.down_threshold),
-            ("powersave_bias", f.powersave_bias),
-        ];
-        let texts = texts.into_iter().filter_map(|(name, v)| Some(format!("{name}={}", v?)));
-        let numbers = numbers.into_iter().filter_map(|(name, v)| Some(format!("{name}={}", v?)));
-        texts.chain(numbers).collect()
+        texts.into_iter().filter_map(|(key, value)| Some((key, value?)))
     }
 }
 
-/// The value called `found` among those of a field.
-fn pick<T: Copy>(field: &str, found: &str, known: &[(&str, T)]) -> Result<T, String> {
-    known.iter().find(|k| k.0 == found).map(|k| k.1).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|k| k.0).collect();
-        format!("frequency: {field}: found `{found}`, expected one of {}", names.join(", "))
-    })
+impl Serialize for FrequencyEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut table = serializer.serialize_map(None)?;
+        for (key, value) in self.texts() {
+            table.serialize_entry(key, value)?;
+        }
+        for (tunable, value) in self.tunables.iter() {
+            table.serialize_entry(tunable.name(), &value)?;
+        }
+        table.end()
+    }
 }
 
-impl TryFrom<Fields> for FrequencyEntry {
-    type Error = String;
+impl<'de> Deserialize<'de> for FrequencyEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FrequencyEntry, D::Error> {
+        deserializer.deserialize_map(Keys)
+    }
+}
 
-    fn try_from(f: Fields) -> Result<FrequencyEntry, String> {
-        let governor: Governor = f.governor.parse().map_err(|e| format!("frequency: {e}"))?;
-        let driver = match &f.driver {
-            None => DriverChoice::AcpiCpufreq,
-            Some(name) => pick(
-                "driver",
-                name,
-                &[
-                    ("acpi-cpufreq", DriverChoice::AcpiCpufreq),
-                    ("amd-pstate", DriverChoice::AmdPstate(AmdPstateMode::Passive)),
-                    ("amd-pstate-epp", DriverChoice::AmdPstate(AmdPstateMode::Active)),
-                ],
-            )?,
-        };
-        let invariance = match &f.freq_max {
-            None => Invariance::Release,
-            Some(name) => pick(
-                "freq_max",
-                name,
-                &[
-                    ("none", Invariance::Off),
-                    ("max-boost", Invariance::By(MaxFreq::MaxBoost)),
-                    ("midpoint", Invariance::By(MaxFreq::Midpoint)),
-                    ("P0", Invariance::By(MaxFreq::P0)),
-                ],
-            )?,
-        };
-        let heard = |field: &str, value: Option<u64>, by: &[Governor]| match value {
-            Some(_) if !by.contains(&governor) => {
-                let names: Vec<&str> = by.iter().map(|g| g.name()).collect();
-                Err(format!(
-                    "frequency: {field}: found it with governor {governor}, expected it with {} only",
-                    names.join(" and ")
-                ))
+/// Reads the table key by key.
+struct Keys;
+
+impl<'de> Visitor<'de> for Keys {
+    type Value = FrequencyEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table with a governor")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<FrequencyEntry, A::Error> {
+        let refuse = |e| A::Error::custom(format!("frequency: {e}"));
+        let (mut governor, mut driver, mut freq_max) = (None, None, None);
+        let mut tunables = Tunables::default();
+        while let Some(key) = table.next_key::<String>()? {
+            match key.as_str() {
+                "governor" => {
+                    governor = Some(table.next_value::<String>()?.parse().map_err(refuse)?);
+                }
+                "driver" => driver = Some(table.next_value::<String>()?.parse().map_err(refuse)?),
+                "freq_max" => {
+                    freq_max = Some(table.next_value::<String>()?.parse().map_err(refuse)?);
+                }
+                other => match other.parse() {
+                    Ok(tunable) => tunables.set(tunable, table.next_value()?),
+                    Err(_) => return Err(A::Error::unknown_field(other, &KEYS)),
+                },
             }
-            _ => Ok(value),
-        };
-        let sampling = [Governor::Ondemand, Governor::Conservative];
-        let frequency = Frequency {
-            driver,
-            governor,
-            invariance,
-            rate_limit_us: heard("rate_limit_us", f.rate_limit_us, &[Governor::Schedutil])?,
-            sampling_rate_us: heard("sampling_rate_us", f.sampling_rate_us, &sampling)?,
-            up_threshold: heard("up_threshold", f.up_threshold, &sampling)?,
-            down_threshold: heard("down_threshold", f.down_threshold, &sampling[1..])?,
-            powersave_bias: heard("powersave_bias", f.powersave_bias, &sampling[..1])?,
-        };
-        Ok(FrequencyEntry { fields: f, frequency })
-    }
-}
-
-impl From<FrequencyEntry> for Fields {
-    fn from(entry: FrequencyEntry) -> Fields {
-        entry.fields
+        }
+        let governor = governor.ok_or_else(|| A::Error::missing_field("governor"))?;
+        let entry = FrequencyEntry { governor, driver, freq_max, tunables };
+        entry.frequency().check().map_err(refuse)?;
+        Ok(entry)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use setting::MaxFreq;
 
     fn read(text: &str) -> Result<FrequencyEntry, String> {
         toml::from_str(text).map_err(|e| e.message().to_string())
@@ -142,7 +124,7 @@ mod tests {
         let text = "governor = \"schedutil\"\nfreq_max = \"P0\"\nrate_limit_us = 500\n";
         let entry = read(text).unwrap();
         assert_eq!(entry.frequency().invariance, Invariance::By(MaxFreq::P0));
-        assert_eq!(entry.frequency().rate_limit_us, Some(500));
+        assert_eq!(entry.frequency().tunables.get(Tunable::RateLimitUs), Some(500));
         assert_eq!(toml::to_string(&entry).unwrap(), text);
         assert_eq!(entry.set(), ["governor=schedutil", "freq_max=P0", "rate_limit_us=500"]);
     }
@@ -163,7 +145,12 @@ mod tests {
                 "governor = \"schedutil\"\nup_threshold = 3",
                 "up_threshold: found it with governor schedutil, expected it with ondemand and conservative",
             ),
-            ("governor = \"schedutil\"\nspeed = 3", "unknown field `speed`"),
+            (
+                "governor = \"schedutil\"\nspeed = 3",
+                "unknown field `speed`, expected one of `governor`, `driver`, `freq_max`, `rate_limit_us`",
+            ),
+            ("governor = \"schedutil\"\nrate_limit_us = \"1\"", "invalid type: string"),
+            ("driver = \"acpi-cpufreq\"", "missing field `governor`"),
         ] {
             let message = read(text).unwrap_err();
             assert!(message.contains(expected), "{message}");

@@ -2,7 +2,7 @@
 
 use machine::CpuSet;
 use serde::{Deserialize, Serialize};
-use sim::HotplugStep;
+use setting::HotplugStep;
 
 /// Longest time in s from the start of a run to an entry; simulated time ends before that.
 const MAX_S: f64 = 1e6;

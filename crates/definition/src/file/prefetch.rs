@@ -1,7 +1,7 @@
 //! How a variant uses POWER8's prefetch engine, where its mechanisms switch it on.
 
 use serde::{Deserialize, Serialize};
-use sim::hypervisor::{Prefetch, Rate};
+use setting::{Prefetch, Rate};
 
 /// `[variant.prefetch]`. What is not set is as the kernel and the machine have it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -43,9 +43,7 @@ impl TryFrom<Fields> for PrefetchEntry {
     fn try_from(f: Fields) -> Result<PrefetchEntry, String> {
         let rate = match f.rate_cycles {
             None => Rate::Fastest,
-            Some(cycles) => Rate::of_cycles(cycles).ok_or_else(|| {
-                format!("prefetch: rate_cycles: found {cycles}, expected 8, 16, 24 or 32")
-            })?,
+            Some(cycles) => Rate::of_cycles(cycles).map_err(|e| format!("prefetch: {e}"))?,
         };
         let possible = 0.1..=MAX_LOG_CYCLES;
         match f.log_cycles.filter(|cycles| !possible.contains(cycles)) {

@@ -1,8 +1,9 @@
 //! What a driver tells of its CPUs, and what it makes of a frequency.
 
 use super::table::clamp_val;
-use super::{CAPACITY_SHIFT, FrequencyError, Governor, Limits, Relation, Table, within};
+use super::{CAPACITY_SHIFT, FrequencyError, Limits, Relation, Table, within};
 use kernel::Version;
+use setting::{AmdPstateMode, DriverChoice, Governor};
 
 /// Transition latencies above this are taken for a firmware's mistake (`acpi_cpufreq_cpu_init`, registers in
 /// fixed hardware, as on all of today's x86).
@@ -19,15 +20,6 @@ pub struct AcpiCpufreq {
     pub transition_latency_ns: u64,
     /// Boost by nominal frequency, 1024 for 1 ([`boost_ratio`](super::boost_ratio)), where CPPC tells.
     pub boost_ratio: Option<u64>,
-}
-
-/// Who chooses performance levels under `amd-pstate`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AmdPstateMode {
-    /// The hardware, by an energy preference (from 6.3 on).
-    Active,
-    /// The kernel's governor.
-    Passive,
 }
 
 /// What `amd-pstate` reads from CPPC.
@@ -92,9 +84,10 @@ impl Driver {
     /// # Errors
     /// A kernel without the driver or the mode; frequencies that are 0 or not ascending.
     pub fn amd_pstate(version: Version, pstate: AmdPstate) -> Result<Driver, FrequencyError> {
-        let (driver, since) = match pstate.mode {
-            AmdPstateMode::Active => ("amd-pstate-epp", Version::new(6, 3)),
-            AmdPstateMode::Passive => ("amd-pstate", Version::new(5, 17)),
+        let driver = DriverChoice::AmdPstate(pstate.mode).name();
+        let since = match pstate.mode {
+            AmdPstateMode::Active => Version::new(6, 3),
+            AmdPstateMode::Passive => Version::new(5, 17),
         };
         if version < since {
             return Err(FrequencyError::DriverTooNew { driver, found: version, since });
@@ -115,9 +108,8 @@ impl Driver {
     /// The name in `scaling_driver`.
     pub fn name(&self) -> &'static str {
         match self.kind {
-            Kind::AcpiCpufreq(_) => "acpi-cpufreq",
-            Kind::AmdPstate(AmdPstateMode::Passive) => "amd-pstate",
-            Kind::AmdPstate(AmdPstateMode::Active) => "amd-pstate-epp",
+            Kind::AcpiCpufreq(_) => DriverChoice::AcpiCpufreq.name(),
+            Kind::AmdPstate(mode) => DriverChoice::AmdPstate(mode).name(),
         }
     }
 

@@ -23,10 +23,10 @@ mod tests;
 
 pub use conservative::{Conservative, ConservativeTunables};
 pub use dbs::{CpuTimes, min_sampling_rate_us, sampling_rate_us};
-pub use driver::{AcpiCpufreq, AmdPstate, AmdPstateMode, Driver};
-pub use governor::Governor;
+pub use driver::{AcpiCpufreq, AmdPstate, Driver};
+pub use governor::fixed_khz;
 pub use ondemand::{Ondemand, OndemandTunables, UP_THRESHOLD_FINE, UP_THRESHOLD_JIFFIES};
-pub use scale::{MaxFreq, boost_ratio, freq_scale, max_freq_ratio};
+pub use scale::{boost_ratio, freq_scale, max_freq_of_acpi_cpufreq, max_freq_ratio};
 pub use schedutil::{Schedutil, Update};
 pub use table::{Relation, Table};
 pub use util::{CfsUtil, Util};
@@ -100,21 +100,13 @@ pub enum FrequencyError {
         /// What is possible.
         expected: String,
     },
-    /// A name that is no governor's.
-    #[error("governor: found `{found}`, expected one of {expected}")]
-    Governor {
-        /// The name.
-        found: String,
-        /// The names that exist, comma separated.
-        expected: String,
-    },
     /// A governor that a driver does not offer.
     #[error("governor of {driver}: found {found}, expected performance or powersave")]
     NotOffered {
         /// The driver.
         driver: &'static str,
         /// The governor.
-        found: Governor,
+        found: setting::Governor,
     },
     /// A driver or a mode of it that the kernel does not have yet.
     #[error("{driver}: found kernel {found}, expected {since} or newer")]

@@ -6,26 +6,14 @@
 
 use super::{CAPACITY_SCALE, CAPACITY_SHIFT, FrequencyError};
 use kernel::Version;
+use setting::MaxFreq;
 
-/// What counts as the maximum frequency, which depends on how many cores boost and is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MaxFreq {
-    /// The highest boost of CPPC.
-    MaxBoost,
-    /// The highest frequency without boost (`arch_set_max_freq_ratio(true)`).
-    P0,
-    /// Midway between the two.
-    Midpoint,
-}
-
-impl MaxFreq {
-    /// What a kernel without patches takes on AMD with CPPC under `acpi-cpufreq`: nothing before 5.11, where AMD is
-    /// not frequency-invariant, then the midpoint, or P0 where the driver finds no [`boost_ratio`]
-    /// (`acpi_cpufreq_cpu_init`), so that schedutil does not ask for less than what utilisation stands for.
-    pub fn of_acpi_cpufreq(version: Version, boost_known: bool) -> Option<MaxFreq> {
-        let choice = if boost_known { MaxFreq::Midpoint } else { MaxFreq::P0 };
-        (version >= Version::new(5, 11)).then_some(choice)
-    }
+/// What a kernel without patches takes for the highest clock on AMD with CPPC under `acpi-cpufreq`: nothing before 5.11,
+/// where AMD is not frequency-invariant, then the midpoint, or P0 where the driver finds no [`boost_ratio`]
+/// (`acpi_cpufreq_cpu_init`), so that schedutil does not ask for less than what utilisation stands for.
+pub fn max_freq_of_acpi_cpufreq(version: Version, boost_known: bool) -> Option<MaxFreq> {
+    let choice = if boost_known { MaxFreq::Midpoint } else { MaxFreq::P0 };
+    (version >= Version::new(5, 11)).then_some(choice)
 }
 
 /// Maximum frequency by nominal frequency, 1024 for 1 (`amd_set_max_freq_ratio`), from CPPC's performance levels.

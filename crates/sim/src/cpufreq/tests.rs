@@ -9,6 +9,7 @@ mod table;
 
 use super::*;
 use kernel::Version;
+use setting::{AmdPstateMode, Governor, MaxFreq};
 
 const MS: u64 = 1_000_000;
 /// 250 HZ.

@@ -3,13 +3,14 @@
 use super::Sim;
 use crate::class::Class;
 use crate::cpufreq::{
-    Conservative, CpuTimes, FrequencyError, Governor, Limits, Ondemand, Schedutil, Update, Util,
+    Conservative, CpuTimes, FrequencyError, Limits, Ondemand, Schedutil, Update, Util, fixed_khz,
     freq_scale,
 };
 use crate::scenario::Governed;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::Phase;
+use setting::Governor;
 
 /// The governor of one policy.
 #[derive(Debug)]
@@ -86,7 +87,7 @@ impl<'a> Governors<'a> {
 /// What policies ask for at the start.
 pub(super) fn start_khz(governed: &Governed) -> u64 {
     let limits = governed.driver.limits(governed.driver.min_khz());
-    governed.governor.fixed_khz(&governed.driver, &limits).unwrap_or(limits.min_khz)
+    fixed_khz(governed.governor, &governed.driver, &limits).unwrap_or(limits.min_khz)
 }
 
 impl<C: Class, T: Trace> Sim<'_, C, T> {

@@ -1,8 +1,9 @@
 //! What caches, memory, the engine and the way into and out of a guest cost on a machine.
 
 use crate::SimError;
-use cache::{Geometry, Rate, Shape, SizeClass};
+use cache::{Geometry, Shape, SizeClass};
 use machine::{CacheKind, Machine};
+use setting::Rate;
 
 /// Costs; of a line where not named otherwise.
 #[derive(Debug, Clone)]

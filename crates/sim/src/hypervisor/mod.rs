@@ -30,31 +30,14 @@ pub mod sweep;
 mod tests;
 
 use self::core::refused;
-use crate::scenario::Setting;
 use crate::{RunResult, Scenario, SimError};
-pub use ::cache::Rate;
 use ::cache::{Sampling, SizeClass};
 use costs::Costs;
 use kernel::{Kernel, MechanismId};
 use machine::{CpuSet, Machine};
+use setting::{Prefetch, Rate, Setting};
 use workload::Workload;
 use workload::kvm::Guests;
-
-/// How the prefetch engine is used where the kernel uses it (mechanisms `l2-prefetch-engine` and `l3-prefetch-engine`).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Prefetch {
-    /// The rate of restores.
-    pub rate: Rate,
-    /// Cycles of the log from a place of the directory to the next, if not the machine's `prefetch_log_cycles`.
-    pub log_cycles: Option<f64>,
-}
-
-impl Default for Prefetch {
-    /// As the kernel has it: as fast as possible.
-    fn default() -> Prefetch {
-        Prefetch { rate: Rate::Fastest, log_cycles: None }
-    }
-}
 
 /// A host with guests, prepared for running.
 #[derive(Debug)]

@@ -12,9 +12,10 @@ use crate::SimError;
 use crate::rng::{Purpose, Stream};
 pub use cache::SizeClass;
 use cache::{
-    CacheError, Extent, Kind, LogControl, Logmpp, Mppr, Rate, Sampling, TableAddress, Tables, Walk,
+    CacheError, Extent, Kind, LogControl, Logmpp, Mppr, Sampling, TableAddress, Tables, Walk,
 };
 use machine::Machine;
+use setting::Rate;
 use workload::kvm;
 
 /// One set in so many is simulated.

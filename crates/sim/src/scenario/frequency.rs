@@ -2,72 +2,16 @@
 
 use crate::SimError;
 use crate::cpufreq::{
-    AcpiCpufreq, AmdPstate, AmdPstateMode, ConservativeTunables, Driver, FrequencyError, Governor,
-    MaxFreq, OndemandTunables, Table, boost_ratio, max_freq_ratio,
+    AcpiCpufreq, AmdPstate, ConservativeTunables, Driver, FrequencyError, OndemandTunables, Table,
+    boost_ratio, max_freq_of_acpi_cpufreq, max_freq_ratio,
 };
 use crate::hardware::ClockModel;
 use crate::topology::{Cpu, Topology};
 use kernel::Kernel;
 use machine::{FrequencyPolicy, Machine};
+use setting::{DriverChoice, Frequency, Governor, Invariance, Tunable};
 
-/// Which driver talks to the hardware.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DriverChoice {
-    /// `acpi-cpufreq`, by the machine's table of P-states.
-    AcpiCpufreq,
-    /// `amd-pstate`, by CPPC.
-    AmdPstate(AmdPstateMode),
-}
-
-/// What load tracking takes for the highest clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Invariance {
-    /// What the release does by itself on such a machine.
-    Release,
-    /// Load tracking knows of no clocks.
-    Off,
-    /// So much, as with the study's patches.
-    By(MaxFreq),
-}
-
-/// How clocks are governed. Tunables that are not set are what the governor starts with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Frequency {
-    /// The driver.
-    pub driver: DriverChoice,
-    /// The governor.
-    pub governor: Governor,
-    /// Frequency invariance.
-    pub invariance: Invariance,
-    /// schedutil: time between changes, in us.
-    pub rate_limit_us: Option<u64>,
-    /// ondemand and conservative: time between samples, in us.
-    pub sampling_rate_us: Option<u64>,
-    /// ondemand and conservative: busy share in % above which the clock goes up.
-    pub up_threshold: Option<u64>,
-    /// conservative: busy share in % below which the clock goes down.
-    pub down_threshold: Option<u64>,
-    /// ondemand: part of the clock to save, in 1/1000.
-    pub powersave_bias: Option<u64>,
-}
-
-impl Frequency {
-    /// `governor` as it starts, under `acpi-cpufreq`.
-    pub fn new(governor: Governor) -> Frequency {
-        Frequency {
-            driver: DriverChoice::AcpiCpufreq,
-            governor,
-            invariance: Invariance::Release,
-            rate_limit_us: None,
-            sampling_rate_us: None,
-            up_threshold: None,
-            down_threshold: None,
-            powersave_bias: None,
-        }
-    }
-}
-
-/// The same, fit for a machine and a kernel.
+/// How clocks are governed, fit for a machine and a kernel.
 #[derive(Debug)]
 pub(crate) struct Governed {
     pub(crate) model: ClockModel,
@@ -105,7 +49,7 @@ impl Governed {
             Invariance::By(max_freq) => Some(max_freq),
             // Only EPYC is known here to boost beyond what the table says.
             Invariance::Release if machine.vendor.as_deref() == Some("AuthenticAMD") => {
-                MaxFreq::of_acpi_cpufreq(kernel.version, levels.is_some())
+                max_freq_of_acpi_cpufreq(kernel.version, levels.is_some())
             }
             Invariance::Release => None,
         };
@@ -116,19 +60,20 @@ impl Governed {
                 Some(max_freq_ratio(highest, nominal, max).map_err(refuse)?)
             }
         };
+        let tunables = &choice.tunables;
         let tick_ns = 1_000_000_000 / u64::from(kernel.hz);
         let mut ondemand = OndemandTunables::amd(&driver, tick_ns);
         let mut conservative = ConservativeTunables::new(&driver, tick_ns);
-        if let Some(us) = choice.sampling_rate_us {
+        if let Some(us) = tunables.get(Tunable::SamplingRateUs) {
             (ondemand.sampling_rate_us, conservative.sampling_rate_us) = (us, us);
         }
-        if let Some(percent) = choice.up_threshold {
+        if let Some(percent) = tunables.get(Tunable::UpThreshold) {
             (ondemand.up_threshold, conservative.up_threshold) = (percent, percent);
         }
-        if let Some(percent) = choice.down_threshold {
+        if let Some(percent) = tunables.get(Tunable::DownThreshold) {
             conservative.down_threshold = percent;
         }
-        if let Some(part) = choice.powersave_bias {
+        if let Some(part) = tunables.get(Tunable::PowersaveBias) {
             ondemand.powersave_bias = part;
         }
         let mut policy_of = vec![0; machine.cpus.len()];
@@ -140,7 +85,9 @@ impl Governed {
             policy.cpus.iter().for_each(|cpu| policy_of[cpu] = at as u16);
         }
         Ok(Governed {
-            rate_limit_us: choice.rate_limit_us.unwrap_or(driver.transition_delay_us()),
+            rate_limit_us: tunables
+                .get(Tunable::RateLimitUs)
+                .unwrap_or(driver.transition_delay_us()),
             model,
             driver,
             governor: choice.governor,

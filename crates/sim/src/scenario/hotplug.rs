@@ -4,17 +4,7 @@ use crate::SimError;
 use crate::topology::{Cpu, Topology};
 use kernel::Kernel;
 use machine::{CpuSet, Machine};
-
-/// One write to `/sys/devices/system/cpu/cpuN/online` in the middle of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HotplugStep {
-    /// When, in ns from the start of the run.
-    pub at_ns: u64,
-    /// CPU number.
-    pub cpu: usize,
-    /// Whether it comes online (1) or goes offline (0).
-    pub online: bool,
-}
+use setting::HotplugStep;
 
 /// A step that can be taken.
 #[derive(Debug)]

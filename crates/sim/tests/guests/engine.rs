@@ -1,8 +1,8 @@
 //! What logging and restoring does to guests that take turns on a core.
 
 use crate::rig::*;
+use setting::{Prefetch, Rate};
 use sim::hypervisor::sweep::{Case, Goes, SizeClass, turn};
-use sim::hypervisor::{Prefetch, Rate};
 
 /// A chase over what the L2 holds shares a core with a guest that streams.
 fn beside_a_stream(kib: f64) -> workload::kvm::Params {

@@ -2,7 +2,7 @@
 
 use crate::rig::*;
 use machine::Machine;
-use sim::hypervisor::{Prefetch, Rate};
+use setting::{Prefetch, Rate};
 use workload::kvm::{GuestProgram, Params};
 
 /// Constants that the hypervisor alone reads, with a factor that leaves each possible.

@@ -2,8 +2,9 @@
 
 use crate::rig::*;
 use kernel::{Kernel, Version};
-use sim::hypervisor::{Hypervisor, Prefetch, Rate};
-use sim::{HotplugStep, Scenario, Setting};
+use setting::{HotplugStep, Prefetch, Rate, Setting};
+use sim::Scenario;
+use sim::hypervisor::Hypervisor;
 use workload::kvm::{self, Params};
 
 fn refused(change: impl Fn(&mut Params)) -> String {

@@ -2,8 +2,9 @@
 
 use kernel::{Kernel, Version};
 use machine::{CpuSet, Machine};
-use sim::hypervisor::{Hypervisor, Prefetch};
-use sim::{Counters, RunResult, Setting};
+use setting::{Prefetch, Setting};
+use sim::hypervisor::Hypervisor;
+use sim::{Counters, RunResult};
 use workload::background::{self, Background};
 use workload::kvm::{
     self, ApacheBench, Chase, Guest, GuestProgram, Idle, Params, Path, Stream, SysbenchMemory,

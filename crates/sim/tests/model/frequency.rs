@@ -3,8 +3,8 @@
 use crate::machines;
 use kernel::{Kernel, Version};
 use machine::Machine;
-use sim::cpufreq::{AmdPstateMode, Governor, MaxFreq};
-use sim::{DriverChoice, Frequency, Invariance, RunResult, Scenario, Setting, SimError, Trace};
+use setting::{AmdPstateMode, DriverChoice, Frequency, Governor, Invariance, MaxFreq, Setting};
+use sim::{RunResult, Scenario, SimError, Trace};
 use workload::{Op, Reading, Spawn, Spread, Work, Workload};
 
 const MS: u64 = 1_000_000;

@@ -9,8 +9,9 @@ use crate::workloads::{
 use kernel::{Kernel, Version};
 use machine::{CpuSet, Machine, Node};
 use proptest::prelude::*;
+use setting::HotplugStep;
 use sim::topology::Cpu;
-use sim::{HotplugStep, RunResult, Scenario};
+use sim::{RunResult, Scenario};
 use workload::{Op, Spawn, Spread, Work, Workload};
 
 const MS: u64 = 1_000_000;

@@ -2,8 +2,8 @@
 
 use kernel::{Kernel, Version};
 use machine::Machine;
-use sim::cpufreq::Governor;
-use sim::{Frequency, HotplugStep, RunResult, Scenario, Setting};
+use setting::{Frequency, Governor, HotplugStep, Setting};
+use sim::{RunResult, Scenario};
 use trace::{About, Event, FtraceText, Perfetto, Recorder, Sink, TraceError};
 use workload::{Op, Spawn, Spread, Work, Workload, hackbench};
 

@@ -29,7 +29,7 @@ fn levels_that_give_no_ratio_are_refused() {
 
 #[test]
 fn mainline_takes_the_midpoint_from_5_11_on() {
-    let of = |minor, known| MaxFreq::of_acpi_cpufreq(Version::new(5, minor), known);
+    let of = |minor, known| max_freq_of_acpi_cpufreq(Version::new(5, minor), known);
     assert_eq!(of(10, true), None);
     assert_eq!(of(11, true), Some(MaxFreq::Midpoint));
     assert_eq!(of(11, false), Some(MaxFreq::P0));
