@@ -43,7 +43,7 @@ pub enum DefinitionError {
         /// The field that names the machine.
         field: String,
         /// Why not.
-        reason: machine::MachineError,
+        reason: Box<machine::MachineError>,
     },
     /// An SMT mode that the machine does not have.
     #[error("{file}: variant `{variant}`: {reason}")]
@@ -63,7 +63,7 @@ pub enum DefinitionError {
         /// The variant.
         variant: String,
         /// Why not.
-        reason: kernel::KernelError,
+        reason: Box<kernel::KernelError>,
     },
     /// A workload that cannot be built for the machine.
     #[error("{file}: workload `{workload}`: {reason}")]
@@ -73,7 +73,7 @@ pub enum DefinitionError {
         /// The workload.
         workload: String,
         /// Why not.
-        reason: BuildError,
+        reason: Box<BuildError>,
     },
     /// An experiment that TOML cannot hold.
     #[error("{experiment}: {reason}")]
@@ -81,6 +81,6 @@ pub enum DefinitionError {
         /// The experiment's name.
         experiment: String,
         /// The library's reason.
-        reason: toml::ser::Error,
+        reason: Box<toml::ser::Error>,
     },
 }

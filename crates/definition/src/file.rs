@@ -244,10 +244,11 @@ fn first_twice<'a>(names: &[&'a str]) -> Option<&'a str> {
 /// # Errors
 /// What TOML cannot hold.
 pub fn toml_of(experiment: &ExperimentFile) -> Result<String, DefinitionError> {
-    toml::to_string(experiment).map_err(|reason| DefinitionError::Write {
-        experiment: experiment.name.clone(),
-        reason,
-    })
+    toml::to_string(experiment)
+        .map_err(|reason| DefinitionError::Write {
+            experiment: experiment.name.clone(),
+            reason: Box::new(reason),
+        })
 }
 
 /// Reads TOML; errors name the line and the field.

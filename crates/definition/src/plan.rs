@@ -31,7 +31,7 @@ impl Plan {
     pub fn new(file: ExperimentFile, path: &str) -> Result<Plan, DefinitionError> {
         let refused = |field: &str| {
             let (file, field) = (path.to_string(), field.to_string());
-            move |reason| DefinitionError::Machine { file, field, reason }
+            move |reason| DefinitionError::Machine { file, field, reason: Box::new(reason) }
         };
         let mut machine = machine::resolve(&file.machine).map_err(refused("machine"))?;
         if let Some(name) = &file.constants {
@@ -45,7 +45,7 @@ impl Plan {
             kernel_of(v).map_err(|reason| DefinitionError::Kernel {
                 file: path.to_string(),
                 variant: v.name.clone(),
-                reason,
+                reason: Box::new(reason),
             })
         };
         let kernels = file.variants.iter().map(kernel).collect::<Result<_, _>>()?;

@@ -1,12 +1,14 @@
 //! One run of an experiment once more, to be watched: the simulator gives the same run for the same seed.
 
 use crate::ExperimentError;
-use crate::engine::{SimEngine, SimJob};
-use crate::plan::Plan;
-use crate::results::Results;
+use crate::engine::{SimEngine, Subject};
+use crate::run::prepare;
+use definition::Plan;
 use kernel::Kernel;
 use machine::Machine;
+use results::{Results, ResultsError};
 use sim::{RunResult, Scenario, Trace};
+use std::path::Path;
 
 /// A run that can be watched.
 #[derive(Debug)]
@@ -24,69 +26,66 @@ pub struct Again<'a> {
     pub kernel: &'a Kernel,
 }
 
-impl Plan {
-    /// Run `run`, from 0, of `workload` under `variant`.
-    ///
-    /// # Errors
-    /// Names and numbers that the experiment does not have, and workloads that are guests: these are not traced.
-    pub fn again(
-        &self,
-        workload: &str,
-        variant: &str,
-        run: u32,
-    ) -> Result<Again<'_>, ExperimentError> {
-        let unknown = |field: &str, found: &str, expected: String| ExperimentError::Field {
-            file: self.path.clone(),
-            field: field.to_string(),
-            found: found.to_string(),
-            expected,
-        };
-        let one_of = |names: Vec<&str>| format!("one of {}", names.join(", "));
-        let workloads = &self.file.workloads;
-        let w = workloads.iter().position(|w| w.name == workload).ok_or_else(|| {
-            let names = workloads.iter().map(|w| w.name.as_str()).collect();
-            unknown("workload", workload, one_of(names))
-        })?;
-        let names = || {
-            self.file.variants_of(w).into_iter().map(|v| (v, self.file.variants[v].name.as_str()))
-        };
-        let v = names()
-            .find(|v| v.1 == variant)
-            .map(|v| v.0)
-            .ok_or_else(|| unknown("variant", variant, one_of(names().map(|v| v.1).collect())))?;
-        if run >= workloads[w].runs {
-            let expected = format!("a run below {}", workloads[w].runs);
-            return Err(unknown("run", &run.to_string(), expected));
-        }
-        self.again_at(w, v, run)?.ok_or_else(|| {
-            let expected = "a workload that runs on the machine itself: guests are not traced";
-            unknown("workload", workload, expected.to_string())
-        })
+/// Run `run`, from 0, of `workload` under `variant`.
+///
+/// # Errors
+/// Names and numbers that the experiment does not have, and workloads that are partitions: these are not traced.
+pub fn again<'a>(
+    plan: &'a Plan,
+    workload: &str,
+    variant: &str,
+    run: u32,
+) -> Result<Again<'a>, ExperimentError> {
+    let unknown = |field: &str, found: &str, expected: String| ExperimentError::Field {
+        file: plan.path.clone(),
+        field: field.to_string(),
+        found: found.to_string(),
+        expected,
+    };
+    let one_of = |names: Vec<&str>| format!("one of {}", names.join(", "));
+    let workloads = &plan.file.workloads;
+    let w = workloads.iter().position(|w| w.name == workload).ok_or_else(|| {
+        let names = workloads.iter().map(|w| w.name.as_str()).collect();
+        unknown("workload", workload, one_of(names))
+    })?;
+    let names =
+        || plan.file.variants_of(w).into_iter().map(|v| (v, plan.file.variants[v].name.as_str()));
+    let v = names()
+        .find(|v| v.1 == variant)
+        .map(|v| v.0)
+        .ok_or_else(|| unknown("variant", variant, one_of(names().map(|v| v.1).collect())))?;
+    if run >= workloads[w].runs {
+        let expected = format!("a run below {}", workloads[w].runs);
+        return Err(unknown("run", &run.to_string(), expected));
     }
+    again_at(plan, w, v, run)?.ok_or_else(|| {
+        let expected = "a workload that runs on the machine itself: partitions are not traced";
+        unknown("workload", workload, expected.to_string())
+    })
+}
 
-    /// Run `run` of a workload under a variant, both by their places in the file; none where the workload is guests.
-    pub(crate) fn again_at(
-        &self,
-        workload: usize,
-        variant: usize,
-        run: u32,
-    ) -> Result<Option<Again<'_>>, ExperimentError> {
-        let SimJob::Machine(scenario) =
-            self.prepare_cell(&SimEngine, workload, variant)?.engine_job
-        else {
-            return Ok(None);
-        };
-        Ok(Some(Again {
-            plan: self,
-            workload: self.file.workloads[workload].name.clone(),
-            variant: self.file.variants[variant].name.clone(),
-            run,
-            scenario,
-            seed: self.seed(variant, run),
-            machine: self.machine_of(variant)?,
-            kernel: &self.kernels[variant],
-        }))
-    }
+/// Run `run` of a workload under a variant, both by their places in the file; none where the workload is partitions.
+pub(crate) fn again_at(
+    plan: &Plan,
+    workload: usize,
+    variant: usize,
+    run: u32,
+) -> Result<Option<Again<'_>>, ExperimentError> {
+    let Subject::Machine(scenario) =
+        prepare(plan, &SimEngine, workload, variant)?.job.subject
+    else {
+        return Ok(None);
+    };
+    Ok(Some(Again {
+        plan,
+        workload: plan.file.workloads[workload].name.clone(),
+        variant: plan.file.variants[variant].name.clone(),
+        run,
+        scenario,
+        seed: plan.seed(variant, run),
+        machine: plan.machine_of(variant)?,
+        kernel: &plan.kernels[variant],
+    }))
 }
 
 impl Again<'_> {
@@ -104,7 +103,7 @@ impl Again<'_> {
             workload: self.workload.clone(),
             variant: self.variant.clone(),
             run: self.run,
-            reason: e.to_string(),
+            reason: Box::new(e.into()),
         })
     }
 
@@ -118,27 +117,23 @@ impl Again<'_> {
     /// # Errors
     /// A store without the run, and the first counter that differs.
     pub fn check(&self, result: &RunResult, stored: &Results) -> Result<(), ExperimentError> {
-        let refused = |found: String, expected: &str| ExperimentError::Store {
-            file: self.plan.path.clone(),
-            place: self.name(),
-            found,
-            expected: expected.to_string(),
+        let refused = |found: &str, expected: &str| {
+            ResultsError::store(Path::new(&self.plan.path), &self.name(), found, expected).into()
         };
-        let workload = stored.workloads.iter().find(|w| w.name == self.workload);
-        let variant = workload.and_then(|w| w.variants.iter().find(|v| v.name == self.variant));
+        let variant = stored.workload(&self.workload).and_then(|w| w.variant(&self.variant));
         let run = variant.and_then(|v| v.runs.iter().find(|r| r.run == self.run));
-        let run = run.ok_or_else(|| refused("nothing".to_string(), "a stored run"))?;
-        let now = result.counters.named();
-        let mut both = now.iter().zip(&run.counters);
-        let found = match both.find(|(now, then)| now != then) {
-            Some((now, then)) => {
-                format!("{} {}, where this build has {} {}", then.0, then.1, now.0, now.1)
+        let run = run.ok_or_else(|| refused("nothing", "a stored run"))?;
+        let now = result.counters.values();
+        let mut all = stored.counters.iter().zip(now.iter().zip(&run.counters));
+        let found = match all.find(|(_, (now, then))| now != then) {
+            Some((counter, (now, then))) => {
+                format!("{} {then}, where this build has {now}", counter.name)
             }
             None if run.seed != self.seed => {
                 format!("seed {}, where this build has {}", run.seed, self.seed)
             }
             None => return Ok(()),
         };
-        Err(refused(found, "a store of this build's runs"))
+        Err(refused(&found, "a store of this build's runs"))
     }
 }

@@ -1,23 +1,43 @@
-//! Engines: what runs a workload on a machine under a kernel.
+//! Engines that give the same run for the same seed: the simulator.
 
 use kernel::Kernel;
 use machine::Machine;
+use results::{MetricInfo, Run, power};
 use setting::Setting;
-use sim::Scenario;
 use sim::hypervisor::Hypervisor;
-use workload::Workload;
+use sim::{Counters, RunResult, Scenario, SimError};
+use vm::VmError;
+use workload::{BuildError, Counter, Workload};
 
-/// What one run gives.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
-    /// Metrics in the workload's order.
-    pub metrics: Vec<f64>,
-    /// By metric: the single times that it is the mean of, in its unit, where the workload gives them; else none.
-    pub single_times: Vec<Vec<f64>>,
-    /// Average power of all packages over the run, in W, where the setting governs clocks.
-    pub power_w: Option<f64>,
-    /// Counters by name.
-    pub counters: Vec<(String, u64)>,
+/// Why an engine cannot run something, or failed to.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The simulator's reason.
+    #[error(transparent)]
+    Simulator(#[from] SimError),
+    /// A workload that cannot be built for the machine.
+    #[error(transparent)]
+    Workload(#[from] BuildError),
+    /// Words for a kernel's command line, which a model does not have.
+    #[error(
+        "guest.append: found words for a command line, expected none: a model has no command line"
+    )]
+    CommandLine,
+    /// What can happen to guests and to what they need.
+    #[error(transparent)]
+    Guest(#[from] VmError),
+    /// Nothing of the experiment is left that guests can run.
+    #[error("found nothing to run: {0}")]
+    Nothing(String),
+    /// What a guest reported of a run.
+    #[error("{0}")]
+    Reported(String),
+    /// Text that JSON cannot hold.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A workload of partitions, whose runs cannot be watched.
+    #[error("a host's runs with its partitions are not watched")]
+    Partitions,
 }
 
 /// Something that runs workloads. Preparing may be slow and is done once for all runs of a variant.
@@ -25,40 +45,72 @@ pub trait Engine: Sync {
     /// A workload ready to run.
     type Job: Sync + Send;
 
-    /// The engine's name, as in results.
-    fn name(&self) -> &'static str;
+    /// Which engine it is, as in results.
+    fn name(&self) -> results::Engine;
 
-    /// Makes `workload` ready to run on `machine` under `kernel` in `setting`; the error says why it cannot.
+    /// What it counts in every run.
+    fn counters(&self) -> Vec<Counter>;
+
+    /// What a workload gives in `setting`.
+    fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo>;
+
+    /// Makes `workload` ready to run on `machine` under `kernel` in `setting`.
+    ///
+    /// # Errors
+    /// What the engine cannot run.
     fn prepare(
         &self,
         machine: &Machine,
         kernel: &Kernel,
         workload: Workload,
         setting: &Setting,
-    ) -> Result<Self::Job, String>;
+    ) -> Result<Self::Job, EngineError>;
 
-    /// One run.
-    fn run(&self, job: &Self::Job, seed: u64) -> Result<Sample, String>;
+    /// Run number `run`, with a value for each of its metrics and counters.
+    ///
+    /// # Errors
+    /// A run that fails.
+    fn run(&self, job: &Self::Job, run: u32, seed: u64) -> Result<Run, EngineError>;
 }
 
-/// The simulator. The same seed gives the same sample.
+/// The simulator. The same seed gives the same run.
 #[derive(Debug, Clone, Copy)]
 pub struct SimEngine;
 
-/// What the simulator runs: a machine, or a host with guests.
+/// What the simulator runs.
 #[derive(Debug)]
-pub enum SimJob {
+pub struct SimJob {
+    pub(crate) subject: Subject,
+    /// The workload's own metrics.
+    metrics: Vec<MetricInfo>,
+}
+
+/// A machine, or a host with partitions.
+#[derive(Debug)]
+pub(crate) enum Subject {
     /// A machine with a workload.
     Machine(Box<Scenario>),
-    /// A host whose workload is its guests.
-    Guests(Box<Hypervisor>),
+    /// A host whose workload is its partitions.
+    Host(Box<Hypervisor>),
 }
 
 impl Engine for SimEngine {
     type Job = SimJob;
 
-    fn name(&self) -> &'static str {
-        "sim"
+    fn name(&self) -> results::Engine {
+        results::Engine::Sim
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        Counters::schema()
+    }
+
+    fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo> {
+        let mut metrics: Vec<MetricInfo> = workload.metrics.iter().map(MetricInfo::from).collect();
+        if setting.frequency.is_some() {
+            metrics.extend(power::metrics(metrics.first()));
+        }
+        metrics
     }
 
     fn prepare(
@@ -67,34 +119,29 @@ impl Engine for SimEngine {
         kernel: &Kernel,
         workload: Workload,
         setting: &Setting,
-    ) -> Result<SimJob, String> {
-        let job = if workload.guests.is_some() {
-            Hypervisor::new(machine, kernel, workload, setting).map(|h| SimJob::Guests(Box::new(h)))
+    ) -> Result<SimJob, EngineError> {
+        let metrics = workload.metrics.iter().map(MetricInfo::from).collect();
+        let subject = if workload.guests.is_some() {
+            let host = Hypervisor::new(machine, kernel, workload, setting)?;
+            Subject::Host(Box::new(host))
         } else {
-            Scenario::in_setting(machine, kernel, workload, setting)
-                .map(|s| SimJob::Machine(Box::new(s)))
+            let scenario = Scenario::in_setting(machine, kernel, workload, setting)?;
+            Subject::Machine(Box::new(scenario))
         };
-        job.map_err(|e| e.to_string())
+        Ok(SimJob { subject, metrics })
     }
 
-    fn run(&self, job: &SimJob, seed: u64) -> Result<Sample, String> {
-        match job {
-            SimJob::Machine(scenario) => run_machine(scenario, seed),
-            SimJob::Guests(hypervisor) => {
-                let run = hypervisor.run(seed).map_err(|e| e.to_string())?;
-                let of_guests = run.guest_counters.into_iter().map(|(n, v)| (n.to_string(), v));
-                let counters = run.counters.named().into_iter().chain(of_guests).collect();
-                let single_times = vec![vec![]; run.metrics.len()];
-                Ok(Sample { metrics: run.metrics, single_times, power_w: None, counters })
-            }
+    fn run(&self, job: &SimJob, run: u32, seed: u64) -> Result<Run, EngineError> {
+        let result = match &job.subject {
+            Subject::Machine(scenario) => scenario.run(seed),
+            Subject::Host(hypervisor) => hypervisor.run(seed),
+        };
+        let RunResult { mut metrics, mut single_times, counters, end_ns, energy_j } = result?;
+        if !energy_j.is_empty() {
+            let watts = energy_j.iter().sum::<f64>() / (end_ns as f64 / 1e9);
+            metrics.extend(power::values(&job.metrics, &metrics, watts));
         }
+        single_times.resize(metrics.len(), vec![]);
+        Ok(Run { run, seed, metrics, single_times, counters: counters.values() })
     }
-}
-
-fn run_machine(scenario: &Scenario, seed: u64) -> Result<Sample, String> {
-    let result = scenario.run(seed).map_err(|e| e.to_string())?;
-    let energy_j: f64 = result.energy_j.iter().sum();
-    let power_w = (!result.energy_j.is_empty()).then(|| energy_j / (result.end_ns as f64 / 1e9));
-    let counters = result.counters.named();
-    Ok(Sample { metrics: result.metrics, single_times: result.single_times, power_w, counters })
 }

@@ -3,63 +3,33 @@
 
 mod slices;
 
+use crate::again::again_at;
+use crate::engine::EngineError;
 use crate::ExperimentError;
-use crate::plan::Plan;
+use definition::Plan;
+use results::heat::{Clocks, Heat};
 use sim::Trace;
 use sim::topology::Cpu;
 use sim::world::TaskId;
 use slices::Slices;
 
-pub use slices::MOST_SLICES;
-
-/// What CPUs did over one run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Heat {
-    /// Length of a slice, in ns.
-    pub slice_ns: u64,
-    /// Length of the run, in ns.
-    pub end_ns: u64,
-    /// By CPU number and slice: the share of the slice in which the CPU ran a task, from 0 to 1. The last slice's share is
-    /// of what the run has of it.
-    pub busy: Vec<Vec<f64>>,
-    /// Clocks and power, where something governs clocks.
-    pub clocks: Option<Clocks>,
-    /// Metrics of the run in the workload's order: those of the stored run, if it was the same.
-    pub metrics: Vec<f64>,
-}
-
-/// Clocks and power over one run. A clock counts while its CPU runs a task: what an idle CPU's core would run at concerns none.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Clocks {
-    /// By CPU number and slice: mean clock while the CPU ran a task, in kHz; `None` where it ran none.
-    pub khz: Vec<Vec<Option<f64>>>,
-    /// By CPU number: the same over the whole run.
-    pub cpu_khz: Vec<Option<f64>>,
-    /// The same of all CPUs' running time.
-    pub mean_khz: Option<f64>,
-    /// By package and slice: mean power in W.
-    pub watts: Vec<Vec<f64>>,
-    /// By package: energy of the run in J.
-    pub energy_j: Vec<f64>,
-}
-
 /// Run `run` of workload `workload` under variant `variant`, both by their places in the file.
 ///
 /// # Errors
-/// What the plan refuses, a run that fails, and workloads of guests, whose runs are not watched.
+/// What the plan refuses, a run that fails, and workloads of partitions, whose runs are not watched.
 pub fn heat(
     plan: &Plan,
     workload: usize,
     variant: usize,
     run: u32,
 ) -> Result<Heat, ExperimentError> {
-    let guests = || ExperimentError::Run {
+    let partitions = || ExperimentError::Run {
         workload: plan.file.workloads[workload].name.clone(),
         variant: plan.file.variants[variant].name.clone(),
         run,
-        reason: "a host's runs with its guests are not watched".to_string(),
+        reason: Box::new(EngineError::Partitions),
     };
-    let again = plan.again_at(workload, variant, run)?.ok_or_else(guests)?;
+    let again = again_at(plan, workload, variant, run)?.ok_or_else(partitions)?;
     let mut watch = Watch::new(again.nr_cpus());
     let result = again.run(&mut watch)?;
     Ok(watch.heat(result.end_ns, result.metrics))

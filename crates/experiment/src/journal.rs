@@ -6,22 +6,20 @@
 //! store, and a store takes its name only when it is whole: one cannot be taken for the other.
 
 use crate::ExperimentError;
-use crate::digest::{of_list, sha256};
-use crate::engine::Sample;
-use crate::plan::Plan;
-use crate::store::{TEMPORARY_PREFIX, broken, folder_of};
+use crate::engine::EngineError;
+use definition::{Plan, folder_of};
+use results::digest::{of_list, sha256};
+use results::store::{TEMPORARY_PREFIX, journal_path};
+use results::{Engine, ResultsError, Run};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Version of the layout.
-const FORMAT: u32 = 2;
-/// What a journal's name has more than its store's.
-const SUFFIX: &str = ".partial";
+const FORMAT: u32 = 3;
 /// Hexadecimal digits of a line's digest.
 const DIGITS: usize = 16;
 
@@ -30,7 +28,9 @@ const DIGITS: usize = 16;
 #[serde(deny_unknown_fields)]
 pub struct Identity {
     format: u32,
-    engine: String,
+    engine: Engine,
+    /// Words for every guest's command line.
+    append: String,
     program: String,
     experiment: String,
     machine: String,
@@ -38,26 +38,32 @@ pub struct Identity {
 
 impl Identity {
     /// Of `plan`, run by `engine` of the program whose executable has the bytes `program`: another build may predict
-    /// something else.
+    /// something else. `append` is what every guest has on its command line.
     ///
     /// # Errors
     ///
     /// Files that workloads name and that cannot be read.
-    pub fn of(plan: &Plan, engine: &str, program: &[u8]) -> Result<Identity, ExperimentError> {
+    pub fn of(
+        plan: &Plan,
+        engine: Engine,
+        append: &str,
+        program: &[u8],
+    ) -> Result<Identity, ExperimentError> {
         let json = |e: serde_json::Error| ExperimentError::Refused {
             file: plan.path.clone(),
             field: "experiment".to_string(),
-            reason: e.to_string(),
+            reason: Box::new(EngineError::from(e)),
         };
         let mut parts = vec![serde_json::to_vec(&plan.file).map_err(json)?];
         for name in plan.file.workloads.iter().filter_map(|w| w.benchmark.file()) {
             let path = plan.folder().join(name);
-            let bytes = std::fs::read(&path).map_err(|reason| io(&path, reason))?;
+            let bytes = std::fs::read(&path).map_err(|reason| ResultsError::io(&path, reason))?;
             parts.push(bytes);
         }
         Ok(Identity {
             format: FORMAT,
-            engine: engine.to_string(),
+            engine,
+            append: append.to_string(),
             program: sha256(program),
             experiment: of_list(parts.iter().map(Vec::as_slice)),
             machine: sha256(&serde_json::to_vec(&plan.machine).map_err(json)?),
@@ -70,7 +76,7 @@ impl Identity {
             (self.format == other.format, "another version of the file"),
             (self.experiment == other.experiment, "another experiment or seed"),
             (self.machine == other.machine, "another machine"),
-            (self.engine == other.engine, "another engine"),
+            ((self.engine, &self.append) == (other.engine, &other.append), "another engine"),
             (self.program == other.program, "another build of schedscape"),
         ];
         fields.into_iter().find(|f| !f.0).map(|f| f.1)
@@ -87,10 +93,10 @@ struct Line {
     workload: String,
     variant: String,
     run: u32,
+    seed: u64,
     metrics: Vec<u64>,
     single_times: Vec<Vec<u64>>,
-    power_w: Option<u64>,
-    counters: Vec<(String, u64)>,
+    counters: Vec<u64>,
 }
 
 /// An open journal. While it is open no other process can open it.
@@ -100,32 +106,25 @@ pub struct Journal {
     file: Mutex<File>,
     /// Bytes that were there when it was opened.
     opened_bytes: u64,
-    kept: BTreeMap<Key, Sample>,
+    kept: BTreeMap<Key, Run>,
 }
 
 impl Journal {
-    /// Where the runs are kept that are to go into the store `dir`.
-    pub fn path_of(dir: &Path) -> PathBuf {
-        let mut name = dir.file_name().map_or_else(OsString::new, OsString::from);
-        name.push(SUFFIX);
-        dir.with_file_name(name)
-    }
-
     /// Opens the journal of the store `dir`, or begins one. A line that an interruption cut is dropped.
     ///
     /// # Errors
     ///
     /// A journal of another identity, a file that is none, one that another process has open.
-    pub fn open(dir: &Path, identity: &Identity) -> Result<Journal, ExperimentError> {
-        let path = Journal::path_of(dir);
+    pub fn open(dir: &Path, identity: &Identity) -> Result<Journal, ResultsError> {
+        let path = journal_path(dir);
         if !path.exists() {
             begin(&path, identity)?;
         }
-        let failed = |reason| io(&path, reason);
+        let failed = |reason| ResultsError::io(&path, reason);
         let mut file = OpenOptions::new().read(true).write(true).open(&path).map_err(failed)?;
         file.try_lock().map_err(|e| match e {
             TryLockError::WouldBlock => {
-                broken(&path, "lock", "a run that goes on", "one that has ended")
+                ResultsError::store(&path, "lock", "a run that goes on", "one that has ended")
             }
             TryLockError::Error(reason) => failed(reason),
         })?;
@@ -135,13 +134,13 @@ impl Journal {
         let found: Identity = serde_json::from_slice(first).map_err(|_| none(&path))?;
         if let Some(found) = found.difference(identity) {
             let expected = "runs of this one; another directory, or no such file, starts afresh";
-            return Err(broken(&path, "runs", &format!("those of {found}"), expected));
+            return Err(ResultsError::store(&path, "runs", &format!("those of {found}"), expected));
         }
         let mut kept = BTreeMap::new();
         while let Some((line, length)) = next_line(&bytes[whole..]) {
             let Ok(line) = serde_json::from_slice::<Line>(line) else { break };
-            let (key, sample) = run_of(line);
-            kept.insert(key, sample);
+            let (key, run) = run_of(line);
+            kept.insert(key, run);
             whole += length;
         }
         file.set_len(whole as u64).map_err(failed)?;
@@ -160,7 +159,7 @@ impl Journal {
     }
 
     /// The run that was there, if it was.
-    pub(crate) fn sample(&self, workload: &str, variant: &str, run: u32) -> Option<&Sample> {
+    pub(crate) fn run(&self, workload: &str, variant: &str, run: u32) -> Option<&Run> {
         self.kept.get(&(workload.to_string(), variant.to_string(), run))
     }
 
@@ -169,47 +168,42 @@ impl Journal {
         &self,
         workload: &str,
         variant: &str,
-        run: u32,
-        sample: &Sample,
-    ) -> Result<(), ExperimentError> {
+        run: &Run,
+    ) -> Result<(), ResultsError> {
         let line = Line {
             workload: workload.to_string(),
             variant: variant.to_string(),
-            run,
-            metrics: bits(&sample.metrics),
-            single_times: sample.single_times.iter().map(|times| bits(times)).collect(),
-            power_w: sample.power_w.map(f64::to_bits),
-            counters: sample.counters.clone(),
+            run: run.run,
+            seed: run.seed,
+            metrics: bits(&run.metrics),
+            single_times: run.single_times.iter().map(|times| bits(times)).collect(),
+            counters: run.counters.clone(),
         };
         let line = line_of(&line, &self.path)?;
         // Another thread's panic leaves at worst a cut line.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(line.as_bytes()).map_err(|reason| io(&self.path, reason))
+        file.write_all(line.as_bytes()).map_err(|reason| ResultsError::io(&self.path, reason))
     }
 
     /// Removes the file if it holds no run, as after an experiment that was refused.
-    pub fn remove_if_empty(self) -> Result<(), ExperimentError> {
-        let bytes = std::fs::metadata(&self.path).map_err(|reason| io(&self.path, reason))?.len();
+    pub fn remove_if_empty(self) -> Result<(), ResultsError> {
+        let bytes = std::fs::metadata(&self.path).map_err(|reason| ResultsError::io(&self.path, reason))?.len();
         if self.is_empty() && bytes == self.opened_bytes { self.remove() } else { Ok(()) }
     }
 
     /// Removes the file, when a store has its runs.
-    pub fn remove(self) -> Result<(), ExperimentError> {
-        std::fs::remove_file(&self.path).map_err(|reason| io(&self.path, reason))
+    pub fn remove(self) -> Result<(), ResultsError> {
+        std::fs::remove_file(&self.path).map_err(|reason| ResultsError::io(&self.path, reason))
     }
 }
 
-fn io(path: &Path, reason: std::io::Error) -> ExperimentError {
-    ExperimentError::Io { file: path.display().to_string(), reason }
-}
-
-fn none(path: &Path) -> ExperimentError {
-    broken(path, "line 1", "something else", "the finished runs of an interrupted experiment")
+fn none(path: &Path) -> ResultsError {
+    ResultsError::store(path, "line 1", "something else", "the finished runs of an interrupted experiment")
 }
 
 /// Writes a journal without runs, under another name first.
-fn begin(path: &Path, identity: &Identity) -> Result<(), ExperimentError> {
-    let failed = |reason| io(path, reason);
+fn begin(path: &Path, identity: &Identity) -> Result<(), ResultsError> {
+    let failed = |reason| ResultsError::io(path, reason);
     let folder = folder_of(path);
     std::fs::create_dir_all(folder).map_err(failed)?;
     let builder = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempfile_in(folder);
@@ -219,9 +213,9 @@ fn begin(path: &Path, identity: &Identity) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-fn line_of(value: &impl Serialize, path: &Path) -> Result<String, ExperimentError> {
+fn line_of(value: &impl Serialize, path: &Path) -> Result<String, ResultsError> {
     let json = serde_json::to_string(value)
-        .map_err(|e| broken(path, "run", &e.to_string(), "text that JSON can hold"))?;
+        .map_err(|e| ResultsError::store(path, "run", &e.to_string(), "text that JSON can hold"))?;
     Ok(format!("{} {json}\n", &sha256(json.as_bytes())[..DIGITS]))
 }
 
@@ -241,12 +235,13 @@ fn floats(bits: Vec<u64>) -> Vec<f64> {
     bits.into_iter().map(f64::from_bits).collect()
 }
 
-fn run_of(line: Line) -> (Key, Sample) {
-    let sample = Sample {
+fn run_of(line: Line) -> (Key, Run) {
+    let run = Run {
+        run: line.run,
+        seed: line.seed,
         metrics: floats(line.metrics),
         single_times: line.single_times.into_iter().map(floats).collect(),
-        power_w: line.power_w.map(f64::from_bits),
         counters: line.counters,
     };
-    ((line.workload, line.variant, line.run), sample)
+    ((line.workload, line.variant, line.run), run)
 }

@@ -1,31 +1,20 @@
-//! The experiment file, engines, replicas in parallel, the result store, and the figures that studies published.
+//! Engines: an experiment's runs in the simulator or in guests of QEMU, in parallel, resumed after an interruption, watched.
+//!
+//! What is asked comes from the crate `definition`, what comes out is of the crate `results`.
 
-pub mod again;
-pub mod digest;
-pub mod engine;
-pub mod engines;
+mod again;
+mod engine;
 mod error;
-pub mod file;
 pub mod guests;
-pub mod heat;
+mod heat;
 pub mod journal;
-pub mod plan;
-pub mod power;
-pub mod prefetch_sweep;
-pub mod reproduce;
-pub mod results;
+mod prefetch_sweep;
 mod run;
-pub mod store;
-pub mod study;
-pub mod tables;
-pub mod validate;
 
-pub use again::Again;
-pub use engine::{Engine, Sample, SimEngine};
+pub use again::{Again, again};
+pub use engine::{Engine, EngineError, SimEngine};
 pub use error::ExperimentError;
-pub use file::ExperimentFile;
+pub use heat::heat;
 pub use journal::Journal;
-pub use plan::Plan;
-pub use results::Results;
-pub use run::Progress;
-pub use tables::Tables;
+pub use prefetch_sweep::sweep;
+pub use run::{Progress, run, run_from};

@@ -1,13 +1,14 @@
 //! The jobs of a plan run in parallel, those apart that a journal has already.
 
 use crate::ExperimentError;
-use crate::engine::{Engine, Sample};
+use crate::engine::{Engine, EngineError};
 use crate::journal::Journal;
-use crate::plan::{Job, Plan};
-use crate::power;
-use crate::results::{Results, Run, VariantRuns, WorkloadResults};
+use definition::Plan;
 use rayon::prelude::*;
+use results::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use workload::Counter;
+use workload::rtapp::Built;
 
 /// How far an experiment is. A cell is a workload under a variant, all its runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,134 +56,175 @@ impl Tally<'_> {
     }
 }
 
-impl Plan {
-    /// Runs everything on `threads` threads (0: one a CPU), calling `progress` before the first run and after each.
-    /// Results do not depend on the number of threads.
-    pub fn run<E: Engine>(
-        &self,
-        engine: &E,
-        threads: usize,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Results, ExperimentError> {
-        self.run_from(engine, threads, None, progress)
-    }
+/// A workload under a variant, ready to run.
+#[derive(Debug)]
+pub(crate) struct Cell<J> {
+    /// Its place in the file.
+    pub(crate) workload: usize,
+    /// Its variant's.
+    pub(crate) variant: usize,
+    pub(crate) metrics: Vec<MetricInfo>,
+    pub(crate) ignored: Vec<Ignored>,
+    pub(crate) job: J,
+}
 
-    /// [`Plan::run`] of what `journal` lacks, adding each run to it; the results are those of running all.
-    pub fn run_from<E: Engine>(
-        &self,
-        engine: &E,
-        threads: usize,
-        journal: Option<&Journal>,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Results, ExperimentError> {
-        let jobs = self.prepare(engine)?;
-        let runs = |job: &Job<E::Job>| self.file.workloads[job.workload].runs;
-        let tasks: Vec<(usize, u32)> = jobs
-            .iter()
-            .enumerate()
-            .flat_map(|(j, job)| (0..runs(job)).map(move |run| (j, run)))
-            .collect();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
-            ExperimentError::Field {
-                file: self.path.clone(),
-                field: "threads".to_string(),
-                found: threads.to_string(),
-                expected: format!("a number of threads that can be started ({e})"),
-            }
-        })?;
-        let tally = Tally {
-            progress,
-            runs_in_all: tasks.len(),
-            resumed: journal.map_or(0, Journal::len),
-            runs: AtomicUsize::new(0),
-            cells: AtomicUsize::new(0),
-            left: jobs.iter().map(|job| AtomicUsize::new(runs(job) as usize)).collect(),
-        };
-        tally.report();
-        let samples: Vec<Sample> = pool.install(|| {
-            tasks
-                .par_iter()
-                .map(|&(j, run)| {
-                    let sample = self.kept_or_run(engine, &jobs[j], run, journal)?;
-                    tally.done(j);
-                    Ok(sample)
-                })
-                .collect::<Result<_, _>>()
-        })?;
-        Ok(self.collect(engine.name(), &jobs, &tasks, samples))
-    }
+/// Runs everything of `plan` on `threads` threads (0: one a CPU), calling `progress` before the first run and after each.
+/// Results do not depend on the number of threads.
+///
+/// # Errors
+/// What the engine cannot run, a run that fails, threads that cannot be started.
+pub fn run<E: Engine>(
+    plan: &Plan,
+    engine: &E,
+    threads: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Results, ExperimentError> {
+    run_from(plan, engine, threads, None, progress)
+}
 
-    fn kept_or_run<E: Engine>(
-        &self,
-        engine: &E,
-        job: &Job<E::Job>,
-        run: u32,
-        journal: Option<&Journal>,
-    ) -> Result<Sample, ExperimentError> {
-        let workload = &self.file.workloads[job.workload].name;
-        let variant = &self.file.variants[job.variant].name;
-        if let Some(sample) = journal.and_then(|j| j.sample(workload, variant, run)) {
-            return Ok(sample.clone());
+/// [`run`] of what `journal` lacks, adding each run to it; the results are those of running all.
+///
+/// # Errors
+/// As [`run`], and a journal that cannot be written.
+pub fn run_from<E: Engine>(
+    plan: &Plan,
+    engine: &E,
+    threads: usize,
+    journal: Option<&Journal>,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Results, ExperimentError> {
+    let cells = prepare_all(plan, engine)?;
+    let runs = |cell: &Cell<E::Job>| plan.file.workloads[cell.workload].runs;
+    let tasks: Vec<(usize, u32)> = cells
+        .iter()
+        .enumerate()
+        .flat_map(|(c, cell)| (0..runs(cell)).map(move |run| (c, run)))
+        .collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
+        ExperimentError::Field {
+            file: plan.path.clone(),
+            field: "threads".to_string(),
+            found: threads.to_string(),
+            expected: format!("a number of threads that can be started ({e})"),
         }
-        let sample =
-            engine.run(&job.engine_job, self.seed(job.variant, run)).map_err(|reason| {
-                ExperimentError::Run {
-                    workload: workload.clone(),
-                    variant: variant.clone(),
-                    run,
-                    reason,
-                }
-            })?;
-        if let Some(journal) = journal {
-            journal.keep(workload, variant, run, &sample)?;
-        }
-        Ok(sample)
-    }
+    })?;
+    let tally = Tally {
+        progress,
+        runs_in_all: tasks.len(),
+        resumed: journal.map_or(0, Journal::len),
+        runs: AtomicUsize::new(0),
+        cells: AtomicUsize::new(0),
+        left: cells.iter().map(|cell| AtomicUsize::new(runs(cell) as usize)).collect(),
+    };
+    tally.report();
+    let runs: Vec<Run> = pool.install(|| {
+        tasks
+            .par_iter()
+            .map(|&(c, number)| {
+                let run = kept_or_run(plan, engine, &cells[c], number, journal)?;
+                tally.done(c);
+                Ok(run)
+            })
+            .collect::<Result<_, ExperimentError>>()
+    })?;
+    Ok(collect(plan, engine.name(), engine.counters(), &cells, &tasks, runs))
+}
 
-    pub(crate) fn collect<J>(
-        &self,
-        engine: &str,
-        jobs: &[Job<J>],
-        tasks: &[(usize, u32)],
-        samples: Vec<Sample>,
-    ) -> Results {
-        let mut samples = tasks.iter().zip(samples).peekable();
-        let mut workloads: Vec<WorkloadResults> = Vec::new();
-        for (j, job) in jobs.iter().enumerate() {
-            let mut runs = Vec::new();
-            while let Some((&(_, run), sample)) = samples.next_if(|&(&(of, _), _)| of == j) {
-                let (mut metrics, mut single_times) = (sample.metrics, sample.single_times);
-                if let Some(watts) = sample.power_w {
-                    metrics.extend(power::values(&job.metrics, &metrics, watts));
-                }
-                single_times.resize(metrics.len(), vec![]);
-                runs.push(Run {
-                    run,
-                    seed: self.seed(job.variant, run),
-                    metrics,
-                    single_times,
-                    counters: sample.counters,
-                });
-            }
-            let name = self.file.variants[job.variant].name.clone();
-            let variant = VariantRuns { name, runs };
-            let entry = &self.file.workloads[job.workload];
-            match workloads.last_mut() {
-                Some(w) if w.name == entry.name => w.variants.push(variant),
-                _ => workloads.push(WorkloadResults {
-                    name: entry.name.clone(),
-                    title: entry.title.clone(),
-                    metrics: job.metrics.clone(),
-                    ignored: job.ignored.clone(),
-                    variants: vec![variant],
-                }),
-            }
+fn prepare_all<E: Engine>(plan: &Plan, engine: &E) -> Result<Vec<Cell<E::Job>>, ExperimentError> {
+    let mut cells = Vec::new();
+    for w in 0..plan.file.workloads.len() {
+        for v in plan.file.variants_of(w) {
+            cells.push(prepare(plan, engine, w, v)?);
         }
-        Results {
-            engine: engine.to_string(),
-            experiment: self.file.clone(),
-            constants: self.machine.constants.clone(),
-            workloads,
+    }
+    Ok(cells)
+}
+
+/// The workload at `w` under the variant at `v`.
+pub(crate) fn prepare<E: Engine>(
+    plan: &Plan,
+    engine: &E,
+    w: usize,
+    v: usize,
+) -> Result<Cell<E::Job>, ExperimentError> {
+    let (entry, variant) = (&plan.file.workloads[w], &plan.file.variants[v]);
+    let machine = plan.machine_of(v)?;
+    let refused = |reason: EngineError| ExperimentError::Refused {
+        file: plan.path.clone(),
+        field: format!("workload `{}`, variant `{}`", entry.name, variant.name),
+        reason: Box::new(reason),
+    };
+    let built = plan.workload(entry, &machine).map_err(|e| refused(e.into()))?;
+    if !variant.command_line().is_empty() {
+        return Err(refused(EngineError::CommandLine));
+    }
+    let Built { workload, ignored } = built;
+    let setting = plan.setting(v);
+    let metrics = engine.metrics(&workload, &setting);
+    let job = engine.prepare(&machine, &plan.kernels[v], workload, &setting).map_err(refused)?;
+    Ok(Cell { workload: w, variant: v, metrics, ignored, job })
+}
+
+fn kept_or_run<E: Engine>(
+    plan: &Plan,
+    engine: &E,
+    cell: &Cell<E::Job>,
+    number: u32,
+    journal: Option<&Journal>,
+) -> Result<Run, ExperimentError> {
+    let workload = &plan.file.workloads[cell.workload].name;
+    let variant = &plan.file.variants[cell.variant].name;
+    if let Some(run) = journal.and_then(|j| j.run(workload, variant, number)) {
+        return Ok(run.clone());
+    }
+    let run = engine.run(&cell.job, number, plan.seed(cell.variant, number)).map_err(|reason| {
+        ExperimentError::Run {
+            workload: workload.clone(),
+            variant: variant.clone(),
+            run: number,
+            reason: Box::new(reason),
         }
+    })?;
+    if let Some(journal) = journal {
+        journal.keep(workload, variant, &run)?;
+    }
+    Ok(run)
+}
+
+/// Runs as results, by the cells that they are of.
+pub(crate) fn collect<J>(
+    plan: &Plan,
+    engine: results::Engine,
+    counters: Vec<Counter>,
+    cells: &[Cell<J>],
+    tasks: &[(usize, u32)],
+    runs: Vec<Run>,
+) -> Results {
+    let mut all = tasks.iter().zip(runs).peekable();
+    let mut workloads: Vec<WorkloadResults> = Vec::new();
+    for (c, cell) in cells.iter().enumerate() {
+        let mut runs = Vec::new();
+        while let Some((_, run)) = all.next_if(|(task, _)| task.0 == c) {
+            runs.push(run);
+        }
+        let variant = VariantRuns { name: plan.file.variants[cell.variant].name.clone(), runs };
+        let entry = &plan.file.workloads[cell.workload];
+        match workloads.last_mut() {
+            Some(w) if w.name == entry.name => w.variants.push(variant),
+            _ => workloads.push(WorkloadResults {
+                name: entry.name.clone(),
+                title: entry.title.clone(),
+                metrics: cell.metrics.clone(),
+                ignored: cell.ignored.clone(),
+                variants: vec![variant],
+            }),
+        }
+    }
+    Results {
+        engine,
+        experiment: plan.file.clone(),
+        constants: plan.machine.constants.clone(),
+        counters,
+        workloads,
     }
 }

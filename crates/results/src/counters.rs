@@ -37,7 +37,10 @@ pub fn mean(variant: &VariantRuns, counter: usize) -> Option<f64> {
 
 /// Mean number of wake-ups by distance from the waking CPU, the nearest first; `None` where the engine does not count
 /// them or the variant has no runs.
-pub fn wakeups_by_distance(results: &Results, variant: &VariantRuns) -> Option<Vec<(Distance, f64)>> {
+pub fn wakeups_by_distance(
+    results: &Results,
+    variant: &VariantRuns,
+) -> Option<Vec<(Distance, f64)>> {
     let mean = |distance: Distance| {
         let at = results.counter(&format!("ttwu_{}", distance.name()))?;
         Some((distance, self::mean(variant, at)?))

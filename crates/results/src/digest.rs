@@ -8,7 +8,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 /// The SHA-256 of `parts`, each behind its length, so that bytes cannot move from one to the next.
-pub(crate) fn of_list<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+pub fn of_list<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut digest = Sha256::new();
     for part in parts {
         digest.update((part.len() as u64).to_le_bytes());

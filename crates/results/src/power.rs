@@ -1,6 +1,6 @@
 //! What follows from the average power of a run: watts, and what the first metric gives for them.
 
-use crate::results::MetricInfo;
+use crate::runs::MetricInfo;
 use stats::Better;
 
 /// Name of the metric of average power.
@@ -9,7 +9,7 @@ pub const POWER: &str = "power";
 pub const PER_WATT: &str = "performance per watt";
 
 /// The metrics of power beside `first`, a workload's first one.
-pub(crate) fn metrics(first: Option<&MetricInfo>) -> Vec<MetricInfo> {
+pub fn metrics(first: Option<&MetricInfo>) -> Vec<MetricInfo> {
     let power =
         MetricInfo { name: POWER.to_string(), unit: "W".to_string(), better: Better::Lower };
     let per_watt = first.map(|m| MetricInfo {
@@ -24,7 +24,7 @@ pub(crate) fn metrics(first: Option<&MetricInfo>) -> Vec<MetricInfo> {
 }
 
 /// Their values for a run of so many watts. Where less is better, performance is the inverse.
-pub(crate) fn values(infos: &[MetricInfo], measured: &[f64], watts: f64) -> Vec<f64> {
+pub fn values(infos: &[MetricInfo], measured: &[f64], watts: f64) -> Vec<f64> {
     let per_watt = infos.first().zip(measured.first()).map(|(info, &value)| match info.better {
         Better::Higher => value / watts,
         Better::Lower => 1.0 / (value * watts),

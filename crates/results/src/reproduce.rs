@@ -1,8 +1,7 @@
 //! How to run an experiment again: the exact command, and the file that it takes.
 
-use crate::ExperimentError;
-use crate::file::ExperimentFile;
-use crate::{guests, study};
+use crate::{Engine, ResultsError, study};
+use definition::{ExperimentFile, toml_of};
 
 /// How to run an experiment again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,13 +19,13 @@ pub struct Reproduction {
 /// An experiment that TOML cannot hold, and a shipped one that does not read.
 pub fn reproduce(
     experiment: &ExperimentFile,
-    engine: &str,
-) -> Result<Reproduction, ExperimentError> {
-    let engine = guests::options_of(engine);
+    engine: Engine,
+) -> Result<Reproduction, ResultsError> {
+    let engine = engine.options();
     let out = plain(&experiment.name);
     let (file, options) = match shipped(experiment)? {
         Some(options) => (None, options),
-        None => (Some(to_toml(experiment)?), String::new()),
+        None => (Some(toml_of(experiment)?), String::new()),
     };
     let path = match &file {
         Some(_) => format!("{out}.toml"),
@@ -38,15 +37,6 @@ pub fn reproduce(
     })
 }
 
-/// The experiment as a file.
-fn to_toml(experiment: &ExperimentFile) -> Result<String, ExperimentError> {
-    toml::to_string(experiment).map_err(|e| ExperimentError::Refused {
-        file: experiment.name.clone(),
-        field: "experiment".to_string(),
-        reason: e.to_string(),
-    })
-}
-
 /// A name that a shell takes as it is.
 fn plain(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
@@ -54,15 +44,15 @@ fn plain(name: &str) -> String {
 }
 
 /// The options that make a shipped experiment of this name this one; `None` where there are none such.
-fn shipped(experiment: &ExperimentFile) -> Result<Option<String>, ExperimentError> {
+fn shipped(experiment: &ExperimentFile) -> Result<Option<String>, ResultsError> {
     if !study::names().contains(&experiment.name.as_str()) {
         return Ok(None);
     }
     let (text, path) = study::experiment(&experiment.name)?;
     let mut file = ExperimentFile::parse(text, &path)?;
     let mut options = String::new();
-    if file.seed != experiment.seed {
-        options.push_str(&format!(" --seed {}", experiment.seed));
+    if file.seed() != experiment.seed() {
+        options.push_str(&format!(" --seed {}", experiment.seed()));
         file.seed = experiment.seed;
     }
     let kept = |name: &str| experiment.workloads.iter().any(|w| w.name == name);
@@ -92,13 +82,13 @@ mod tests {
     #[test]
     fn a_shipped_experiment_is_named_with_what_was_asked_otherwise() {
         let mut file = big_core();
-        let plain = reproduce(&file, "sim").unwrap();
+        let plain = reproduce(&file, Engine::Sim).unwrap();
         let expected = "schedscape run experiments/power9-big-core.toml --out out/power9-big-core";
         assert_eq!((plain.command.as_str(), plain.file), (expected, None));
-        file.seed = 7;
+        file.seed = Some(7);
         file.workloads.retain(|w| w.name == "sched-pipe");
         file.workloads[0].runs = 3;
-        let other = reproduce(&file, "sim").unwrap();
+        let other = reproduce(&file, Engine::Sim).unwrap();
         let options = ".toml --seed 7 --workload sched-pipe --runs 3 --out";
         assert!(other.command.contains(options) && other.file.is_none(), "{}", other.command);
     }
@@ -108,7 +98,7 @@ mod tests {
         let mut file = big_core();
         file.title = "ours".to_string();
         file.name = "power9; rm".to_string();
-        let own = reproduce(&file, "vm-icount2").unwrap();
+        let own = reproduce(&file, Engine::Vm(setting::Accel::Counted { shift: 2 })).unwrap();
         let expected = "schedscape run power9--rm.toml --engine vm --icount 2 --out out/power9--rm";
         assert_eq!(own.command, expected);
         assert_eq!(ExperimentFile::parse(&own.file.unwrap(), "x.toml").unwrap(), file);

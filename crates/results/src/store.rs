@@ -5,12 +5,11 @@
 //! files hold no date and no path: the same results give the same bytes. The manifest carries the SHA-256 of the
 //! runs, which is checked before they are parsed: the Parquet library panics on some damaged files.
 
-use crate::ExperimentError;
 use crate::digest::sha256;
-use crate::file::ExperimentFile;
-use crate::journal::Journal;
-use crate::results::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use crate::runs::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use crate::{Engine, ResultsError};
 use bytes::Bytes;
+use definition::{ExperimentFile, folder_of};
 use machine::Constants;
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
@@ -21,11 +20,13 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::record::{Row, RowAccessor};
 use parquet::schema::parser::parse_message_type;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use workload::Counter;
 
 /// Version of the layout; another one is refused.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 const MANIFEST: &str = "manifest.json";
 const RUNS: &str = "runs.parquet";
 const SCHEMA: &str = "message runs {
@@ -47,10 +48,11 @@ const COUNTER: &str = "counter";
 struct Manifest {
     format: u32,
     schedscape: String,
-    engine: String,
+    engine: Engine,
     runs_sha256: String,
     experiment: ExperimentFile,
     constants: Constants,
+    counters: Vec<Counter>,
     workloads: Vec<ManifestWorkload>,
 }
 
@@ -68,18 +70,20 @@ struct ManifestWorkload {
 /// How names of temporary files and directories start, which take their final name when they are whole.
 pub const TEMPORARY_PREFIX: &str = ".schedscape-";
 
-/// The folder that holds `path`, where what is to take its name is written first.
-pub fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
+/// What a journal's name has more than its store's.
+const JOURNAL_SUFFIX: &str = ".partial";
+
+/// Where finished runs are kept until the store `dir` has them all.
+pub fn journal_path(dir: &Path) -> PathBuf {
+    let mut name = dir.file_name().map_or_else(OsString::new, OsString::from);
+    name.push(JOURNAL_SUFFIX);
+    dir.with_file_name(name)
 }
 
 /// Refuses a directory to write that exists already, before anything is run.
-pub fn check_new(dir: &Path) -> Result<(), ExperimentError> {
+pub fn check_new(dir: &Path) -> Result<(), ResultsError> {
     if dir.exists() {
-        return Err(broken(
+        return Err(ResultsError::store(
             dir,
             "directory",
             "one that exists",
@@ -90,17 +94,20 @@ pub fn check_new(dir: &Path) -> Result<(), ExperimentError> {
 }
 
 /// Writes `results` into the new directory `dir`: into a temporary one beside it, which is then renamed.
-pub fn write(results: &Results, dir: &Path) -> Result<(), ExperimentError> {
+pub fn write(results: &Results, dir: &Path) -> Result<(), ResultsError> {
     check_new(dir)?;
     let parent = folder_of(dir);
-    let io = |reason| ExperimentError::Io { file: dir.display().to_string(), reason };
+    let io = |reason| ResultsError::Io { file: dir.display().to_string(), reason };
     std::fs::create_dir_all(parent).map_err(io)?;
     let temporary =
         tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir_in(parent).map_err(io)?;
-    let runs = runs_file(results)
-        .map_err(|e| broken(dir, RUNS, &e.to_string(), "rows that Parquet can hold"))?;
-    let manifest = serde_json::to_string_pretty(&manifest(results, sha256(&runs)))
-        .map_err(|e| broken(dir, MANIFEST, &e.to_string(), "text that JSON can hold"))?;
+    let runs = runs_file(results).map_err(|e| {
+        ResultsError::store(dir, RUNS, &e.to_string(), "rows that Parquet can hold")
+    })?;
+    let manifest =
+        serde_json::to_string_pretty(&manifest(results, sha256(&runs))).map_err(|e| {
+            ResultsError::store(dir, MANIFEST, &e.to_string(), "text that JSON can hold")
+        })?;
     std::fs::write(temporary.path().join(MANIFEST), manifest + "\n").map_err(io)?;
     std::fs::write(temporary.path().join(RUNS), runs).map_err(io)?;
     std::fs::rename(temporary.keep(), dir).map_err(io)
@@ -114,16 +121,16 @@ pub struct Stored {
     /// Version of schedscape that ran them.
     pub schedscape: String,
     /// What is wrong with the runs, where something is; see [`read_partly`].
-    pub damage: Option<ExperimentError>,
+    pub damage: Option<ResultsError>,
 }
 
 /// Reads a directory that [`write()`] made.
-pub fn read(dir: &Path) -> Result<Results, ExperimentError> {
+pub fn read(dir: &Path) -> Result<Results, ResultsError> {
     Ok(read_whole(dir)?.results)
 }
 
 /// [`read`] with what the results do not say.
-pub fn read_whole(dir: &Path) -> Result<Stored, ExperimentError> {
+pub fn read_whole(dir: &Path) -> Result<Stored, ResultsError> {
     let stored = read_partly(dir)?;
     match stored.damage {
         Some(damage) => Err(damage),
@@ -136,17 +143,19 @@ pub fn read_whole(dir: &Path) -> Result<Stored, ExperimentError> {
 ///
 /// # Errors
 /// A directory without a manifest of this version.
-pub fn read_partly(dir: &Path) -> Result<Stored, ExperimentError> {
+pub fn read_partly(dir: &Path) -> Result<Stored, ResultsError> {
     let path = dir.join(MANIFEST);
     let text = std::fs::read_to_string(&path).map_err(|reason| no_manifest(dir, &path, reason))?;
     check_format(&text, &path)?;
-    let manifest: Manifest = serde_json::from_str(&text)
-        .map_err(|e| broken(&path, &format!("line {}", e.line()), &e.to_string(), "a manifest"))?;
+    let manifest: Manifest = serde_json::from_str(&text).map_err(|e| {
+        ResultsError::store(&path, &format!("line {}", e.line()), &e.to_string(), "a manifest")
+    })?;
     let (schedscape, digest) = (manifest.schedscape, manifest.runs_sha256);
     let mut results = Results {
         engine: manifest.engine,
         experiment: manifest.experiment,
         constants: manifest.constants,
+        counters: manifest.counters,
         workloads: manifest.workloads.into_iter().map(empty_workload).collect(),
     };
     let damage = add_runs(&mut results, &dir.join(RUNS), &digest).err();
@@ -154,39 +163,42 @@ pub fn read_partly(dir: &Path) -> Result<Stored, ExperimentError> {
 }
 
 /// Reads the runs in `path` into `results`, which have none.
-fn add_runs(results: &mut Results, path: &Path, digest: &str) -> Result<(), ExperimentError> {
+fn add_runs(results: &mut Results, path: &Path, digest: &str) -> Result<(), ResultsError> {
     let runs = std::fs::read(path)
-        .map_err(|reason| ExperimentError::Io { file: path.display().to_string(), reason })?;
+        .map_err(|reason| ResultsError::Io { file: path.display().to_string(), reason })?;
     let found = sha256(&runs);
     if found != digest {
-        return Err(broken(path, "SHA-256", &found, digest));
+        return Err(ResultsError::store(path, "SHA-256", &found, digest));
     }
     let rows = SerializedFileReader::new(Bytes::from(runs))
-        .map_err(|e| broken(path, "footer", &e.to_string(), "a whole Parquet file"))?;
-    let rows = rows
-        .get_row_iter(None)
-        .map_err(|e| broken(path, "schema", &e.to_string(), "the columns of a result store"))?;
+        .map_err(|e| ResultsError::store(path, "footer", &e.to_string(), "a whole Parquet file"))?;
+    let rows = rows.get_row_iter(None).map_err(|e| {
+        ResultsError::store(path, "schema", &e.to_string(), "the columns of a result store")
+    })?;
     for (at, row) in rows.enumerate() {
         let place = || format!("row {at}");
-        let row =
-            row.map_err(|e| broken(path, &place(), &e.to_string(), "a row of a result store"))?;
-        let row = value_of(&row)
-            .map_err(|e| broken(path, &place(), &e.to_string(), "a row of a result store"))?;
-        add_value(results, row)
-            .map_err(|found| broken(path, &place(), &found, "a value that the manifest names"))?;
+        let row = row.map_err(|e| {
+            ResultsError::store(path, &place(), &e.to_string(), "a row of a result store")
+        })?;
+        let row = value_of(&row).map_err(|e| {
+            ResultsError::store(path, &place(), &e.to_string(), "a row of a result store")
+        })?;
+        add_value(results, row).map_err(|found| {
+            ResultsError::store(path, &place(), &found, "a value that the manifest names")
+        })?;
     }
     check_complete(results, path)
 }
 
 /// Why there is no manifest, and what there is instead.
-fn no_manifest(dir: &Path, path: &Path, reason: std::io::Error) -> ExperimentError {
+fn no_manifest(dir: &Path, path: &Path, reason: std::io::Error) -> ResultsError {
     let expected = "what `run --out` stored: manifest.json and runs.parquet";
-    let journal = Journal::path_of(dir);
+    let journal = journal_path(dir);
     if dir.is_file() {
-        return broken(dir, "directory", "a file", expected);
+        return ResultsError::store(dir, "directory", "a file", expected);
     }
     if reason.kind() != std::io::ErrorKind::NotFound {
-        return ExperimentError::Io { file: path.display().to_string(), reason };
+        return ResultsError::Io { file: path.display().to_string(), reason };
     }
     let found = match std::fs::read_dir(dir).map(|mut entries| entries.next().is_none()) {
         _ if journal.is_file() => {
@@ -197,43 +209,36 @@ fn no_manifest(dir: &Path, path: &Path, reason: std::io::Error) -> ExperimentErr
         Ok(false) => "no manifest.json".to_string(),
         Err(_) => "none".to_string(),
     };
-    broken(dir, "directory", &found, expected)
-}
-
-pub(crate) fn broken(file: &Path, place: &str, found: &str, expected: &str) -> ExperimentError {
-    ExperimentError::Store {
-        file: file.display().to_string(),
-        place: place.to_string(),
-        found: found.to_string(),
-        expected: expected.to_string(),
-    }
+    ResultsError::store(dir, "directory", &found, expected)
 }
 
 /// Looks at the format number alone, so that a store of another version is called that.
-fn check_format(text: &str, path: &Path) -> Result<(), ExperimentError> {
+fn check_format(text: &str, path: &Path) -> Result<(), ResultsError> {
     #[derive(Deserialize)]
     struct Format {
         format: u32,
         schedscape: Option<String>,
     }
-    let format: Format = serde_json::from_str(text)
-        .map_err(|e| broken(path, &format!("line {}", e.line()), &e.to_string(), "a manifest"))?;
+    let format: Format = serde_json::from_str(text).map_err(|e| {
+        ResultsError::store(path, &format!("line {}", e.line()), &e.to_string(), "a manifest")
+    })?;
     if format.format == FORMAT {
         return Ok(());
     }
     let version = format.schedscape.map_or(String::new(), |v| format!(" of schedscape {v}"));
     let expected = format!("{FORMAT}; {RUNS} can be read with any Parquet reader");
-    Err(broken(path, "format", &format!("{}{version}", format.format), &expected))
+    Err(ResultsError::store(path, "format", &format!("{}{version}", format.format), &expected))
 }
 
 fn manifest(results: &Results, runs_sha256: String) -> Manifest {
     Manifest {
         format: FORMAT,
         schedscape: env!("CARGO_PKG_VERSION").to_string(),
-        engine: results.engine.clone(),
+        engine: results.engine,
         runs_sha256,
         experiment: results.experiment.clone(),
         constants: results.constants.clone(),
+        counters: results.counters.clone(),
         workloads: results
             .workloads
             .iter()
@@ -277,7 +282,7 @@ impl Columns {
         for w in &results.workloads {
             for v in &w.variants {
                 for run in &v.runs {
-                    columns.push_run((&w.name, &v.name), run, &w.metrics);
+                    columns.push_run((&w.name, &v.name), run, &w.metrics, &results.counters);
                 }
             }
         }
@@ -285,7 +290,13 @@ impl Columns {
     }
 
     /// The metrics, then the times behind them, then the counters.
-    fn push_run(&mut self, of: (&str, &str), run: &Run, metrics: &[MetricInfo]) {
+    fn push_run(
+        &mut self,
+        of: (&str, &str),
+        run: &Run,
+        metrics: &[MetricInfo],
+        counters: &[Counter],
+    ) {
         for (info, &value) in metrics.iter().zip(&run.metrics) {
             self.push(of, run, (METRIC, &info.name, &info.unit), value);
         }
@@ -294,8 +305,8 @@ impl Columns {
                 self.push(of, run, (TIME, &info.name, &info.unit), time);
             }
         }
-        for (name, value) in &run.counters {
-            self.push(of, run, (COUNTER, name, ""), *value as f64);
+        for (counter, value) in counters.iter().zip(&run.counters) {
+            self.push(of, run, (COUNTER, &counter.name, &counter.unit), *value as f64);
         }
     }
 
@@ -386,6 +397,7 @@ fn add_value(results: &mut Results, row: Value) -> Result<(), String> {
         .find(|w| w.name == row.workload)
         .ok_or_else(|| format!("workload `{}`", row.workload))?;
     let metric = workload.metrics.iter().position(|m| m.name == row.name);
+    let counters = &results.counters;
     let variant = workload
         .variants
         .iter_mut()
@@ -405,23 +417,33 @@ fn add_value(results: &mut Results, row: Value) -> Result<(), String> {
             Some(times) => times.push(row.value),
             None => return Err(format!("{TIME} `{}`", row.name)),
         },
-        COUNTER => run.counters.push((row.name, row.value as u64)),
+        COUNTER if counters.get(run.counters.len()).is_some_and(|c| c.name == row.name) => {
+            run.counters.push(row.value as u64);
+        }
         _ => return Err(format!("{} `{}`", row.kind, row.name)),
     }
     Ok(())
 }
 
-/// Every run has every metric, and every variant as many runs as the experiment asks for.
-fn check_complete(results: &Results, path: &Path) -> Result<(), ExperimentError> {
+/// Every run has every metric and counter, and every variant as many runs as the experiment asks for.
+fn check_complete(results: &Results, path: &Path) -> Result<(), ResultsError> {
     for w in &results.workloads {
         let entry = results.experiment.workloads.iter().find(|e| e.name == w.name);
         let wanted = entry.map_or(0, |e| e.runs as usize);
         for v in &w.variants {
-            let whole = v.runs.iter().filter(|r| r.metrics.len() == w.metrics.len()).count();
+            let is_whole = |r: &&Run| {
+                r.metrics.len() == w.metrics.len() && r.counters.len() == results.counters.len()
+            };
+            let whole = v.runs.iter().filter(is_whole).count();
             if whole != wanted {
                 let place = format!("workload `{}`, variant `{}`", w.name, v.name);
                 let expected = format!("{wanted} whole runs");
-                return Err(broken(path, &place, &format!("{whole} whole runs"), &expected));
+                return Err(ResultsError::store(
+                    path,
+                    &place,
+                    &format!("{whole} whole runs"),
+                    &expected,
+                ));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What studies published, as data files. Used for comparison only; no prediction reads them.
 
-use crate::ExperimentError;
-use crate::file::parse_toml;
+use crate::ResultsError;
+use definition::file::parse_toml;
 use serde::Deserialize;
 use stats::Better;
 use std::collections::BTreeMap;
@@ -202,20 +202,20 @@ pub fn names() -> Vec<&'static str> {
     STUDIES.iter().map(|s| s.name).collect()
 }
 
-fn source(name: &str) -> Result<&'static Source, ExperimentError> {
-    STUDIES.iter().find(|s| s.name == name).ok_or_else(|| ExperimentError::Study {
-        found: name.to_string(),
-        known: names().join(", "),
-    })
+fn source(name: &str) -> Result<&'static Source, ResultsError> {
+    STUDIES
+        .iter()
+        .find(|s| s.name == name)
+        .ok_or_else(|| ResultsError::Study { found: name.to_string(), known: names().join(", ") })
 }
 
 /// The figures of study `name`.
-pub fn load(name: &str) -> Result<Study, ExperimentError> {
-    parse_toml(source(name)?.study, &format!("studies/{name}.toml"))
+pub fn load(name: &str) -> Result<Study, ResultsError> {
+    Ok(parse_toml(source(name)?.study, &format!("studies/{name}.toml"))?)
 }
 
 /// The text of the experiment that predicts study `name`, and what errors call it.
-pub fn experiment(name: &str) -> Result<(&'static str, String), ExperimentError> {
+pub fn experiment(name: &str) -> Result<(&'static str, String), ResultsError> {
     Ok((source(name)?.experiment, format!("experiments/{name}.toml")))
 }
 
@@ -228,7 +228,7 @@ mod tests {
         for name in names() {
             let study = load(name).unwrap();
             let (text, file) = experiment(name).unwrap();
-            let experiment = crate::ExperimentFile::parse(text, &file).unwrap();
+            let experiment = definition::ExperimentFile::parse(text, &file).unwrap();
             for table in &study.tables {
                 let workload =
                     |n: &str| experiment.workloads.iter().position(|w| w.name == n).unwrap();

@@ -2,7 +2,7 @@
 //! columns the variants. What a study of several benchmarks prints.
 
 use crate::power::{PER_WATT, POWER};
-use crate::results::{Results, WorkloadResults};
+use crate::runs::{Results, WorkloadResults};
 use stats::table::Estimator;
 use stats::{Better, Cell, Row, Table};
 

@@ -1,6 +1,6 @@
 //! Published beside predicted, cell by cell.
 
-use crate::results::{Results, WorkloadResults};
+use crate::runs::{Results, WorkloadResults};
 use crate::study::{PublishedMean, PublishedSummary, Study, Table};
 use crate::tables::mean_of_runs;
 use serde::Serialize;
@@ -175,7 +175,7 @@ fn runs(
     column: &str,
     published: &Published,
 ) -> Option<(stats::Cell, stats::Cell)> {
-    let workload = |name: &str| results.workloads.iter().find(|w| w.name == name);
+    let workload = |name: &str| results.workload(name);
     let values =
         |w: &WorkloadResults, variant: &str| Some(w.samples(variant, w.metric(&table.metric)?));
     let cells =

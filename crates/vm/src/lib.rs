@@ -26,7 +26,7 @@ pub mod shown;
 pub mod worker;
 
 pub use accel::arguments as accel_arguments;
-pub use setting::Accel;
 pub use arch::Arch;
 pub use error::{GuestError, GuestFault, VmError};
 pub use packages::{Cache, KernelImage};
+pub use setting::Accel;

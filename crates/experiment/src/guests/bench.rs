@@ -1,17 +1,17 @@
 //! What of an experiment guests can run: variants on real kernels, workloads as programs.
 
-use super::NAME;
 use super::realise::Realised;
 use crate::ExperimentError;
-use crate::file::ExperimentFile;
-use crate::plan::{Job, Plan};
-use crate::results::MetricInfo;
+use crate::engine::EngineError;
+use crate::run::Cell;
+use definition::{ExperimentFile, Plan};
 use kernel::Version;
 use machine::CpuSet;
+use results::{Engine, MetricInfo};
 use vm::board::Board;
 use vm::boot::Limits;
 use vm::programs::{Program, translate};
-use vm::{Accel, Cache};
+use vm::{Accel, Cache, VmError};
 
 /// How guests run.
 #[derive(Debug, Clone)]
@@ -31,14 +31,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// The engine's name in results.
-    pub fn engine(&self) -> String {
-        format!("{NAME}{}", self.accel.mark())
-    }
-
-    /// The engine with all that changes what it measures, for journals.
-    pub fn identity(&self) -> String {
-        format!("{} {}", self.engine(), self.append)
+    /// The engine, as in results.
+    pub fn engine(&self) -> Engine {
+        Engine::Vm(self.accel)
     }
 }
 
@@ -53,7 +48,7 @@ pub struct Bench {
     pub(super) variants: Vec<Realised>,
     /// By workload of `plan`.
     pub(super) programs: Vec<Program>,
-    pub(super) jobs: Vec<Job<()>>,
+    pub(super) jobs: Vec<Cell<()>>,
 }
 
 impl Bench {
@@ -68,10 +63,10 @@ impl Bench {
     /// An experiment of which nothing is left, with the reasons, and a workload that cannot be built.
     pub fn of(plan: Plan, options: &Options) -> Result<Bench, ExperimentError> {
         let mut notes = Vec::new();
-        let refused = |field: &str, reason: String| ExperimentError::Refused {
+        let refused = |field: &str, reason: EngineError| ExperimentError::Refused {
             file: plan.path.clone(),
             field: field.to_string(),
-            reason,
+            reason: Box::new(reason),
         };
         let variants: Vec<Option<Realised>> = (0..plan.file.variants.len())
             .map(|v| match Realised::of(&plan, v, &options.cache, options.release) {
@@ -91,20 +86,17 @@ impl Bench {
             let next = &plan.file.variants[1 + next].name;
             notes.push(format!("variant `{next}` is the baseline in its place"));
         }
-        let programs = programs(&plan, &mut notes).map_err(|e| refused("machine", e))?;
+        let programs = programs(&plan, &mut notes).map_err(|e| refused("machine", e.into()))?;
         let file = filtered(&plan.file, &variants, &programs);
         if file.variants.is_empty() || file.workloads.is_empty() {
-            return Err(refused(
-                "engine vm",
-                format!("found nothing to run: {}", notes.join("; ")),
-            ));
+            return Err(refused("engine vm", EngineError::Nothing(notes.join("; "))));
         }
         let variants: Vec<Realised> = variants.into_iter().flatten().collect();
         let programs: Vec<Program> = programs.into_iter().flatten().collect();
         // Mechanisms are resolved with the variants' own releases; from here on those count that boot.
         let kernels = variants
             .iter()
-            .map(|v| v.boot.kernel.model().map_err(|e| refused("kernel", e.to_string())))
+            .map(|v| v.boot.kernel.model().map_err(|e| refused("kernel", e.into())))
             .collect::<Result<_, _>>()?;
         let plan = Plan { file, kernels, ..plan };
         let jobs = jobs(&plan, &programs)?;
@@ -113,13 +105,13 @@ impl Bench {
 }
 
 /// By workload: its program, where guests can run it.
-fn programs(plan: &Plan, notes: &mut Vec<String>) -> Result<Vec<Option<Program>>, String> {
-    let board = Board::of(&plan.machine, false).map_err(|e| e.to_string())?;
+fn programs(plan: &Plan, notes: &mut Vec<String>) -> Result<Vec<Option<Program>>, VmError> {
+    let board = Board::of(&plan.machine, false)?;
     let read = |file: &str| std::fs::read_to_string(plan.folder().join(file));
     let guest_cpus = |set: CpuSet| -> CpuSet {
         (0..board.order.len()).filter(|&n| set.contains(board.order[n])).collect()
     };
-    let program = |entry: &crate::file::WorkloadEntry| {
+    let program = |entry: &definition::file::WorkloadEntry| {
         let name = &entry.name;
         match translate(&entry.benchmark, &read, &guest_cpus) {
             Ok(program) => {
@@ -165,26 +157,26 @@ fn filtered(
 }
 
 /// The cells, with the metrics that the programs give.
-fn jobs(plan: &Plan, programs: &[Program]) -> Result<Vec<Job<()>>, ExperimentError> {
+fn jobs(plan: &Plan, programs: &[Program]) -> Result<Vec<Cell<()>>, ExperimentError> {
     let mut jobs = Vec::new();
     for (w, entry) in plan.file.workloads.iter().enumerate() {
         let built = plan.workload(entry, &plan.machine);
         let built = built.map_err(|reason| ExperimentError::Refused {
             file: plan.path.clone(),
             field: format!("workload `{}`", entry.name),
-            reason,
+            reason: Box::new(reason.into()),
         })?;
         let names = programs[w].output.names();
         let all = built.workload.metrics.iter().map(MetricInfo::from);
         let metrics: Vec<MetricInfo> = all.filter(|info| names.contains(&info.name)).collect();
         for variant in plan.file.variants_of(w) {
             let ignored = built.ignored.clone();
-            jobs.push(Job {
+            jobs.push(Cell {
                 workload: w,
                 variant,
                 metrics: metrics.clone(),
                 ignored,
-                engine_job: (),
+                job: (),
             });
         }
     }

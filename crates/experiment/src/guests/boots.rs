@@ -1,17 +1,17 @@
 //! Boots and the runs in them.
 
 use super::bench::{Bench, Options};
-use super::counters::counters;
+use super::counters::{counters, schema};
 use super::realise::Boot;
 use super::script;
 use crate::ExperimentError;
-use crate::engine::Sample;
+use crate::engine::EngineError;
 use crate::journal::Journal;
-use crate::results::Results;
-use crate::run::Progress;
-use crate::store::TEMPORARY_PREFIX;
+use crate::run::{Progress, collect};
 use machine::Machine;
-use sim::distance::Distances;
+use machine::distance::Distances;
+use results::store::TEMPORARY_PREFIX;
+use results::{Results, Run};
 use sim::rng::{Purpose, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ impl Ground<'_> {
 
 /// What is done, and who wants to know.
 struct Done<'a> {
-    samples: BTreeMap<Task, Sample>,
+    runs: BTreeMap<Task, Run>,
     journal: Option<&'a Journal>,
     progress: Progress,
     left: Vec<u32>,
@@ -113,7 +113,7 @@ impl Bench {
         tell: &mut dyn FnMut(Told),
     ) -> Result<Results, ExperimentError> {
         let mut done = self.begin(journal, tell);
-        let groups = self.groups(options.boots, &done.samples);
+        let groups = self.groups(options.boots, &done.runs);
         let ground = self.ground(options)?;
         if let Some((boot, _)) = groups.first() {
             (done.tell)(Told::Lost(&self.lost(boot, &ground).map_err(|e| self.failed(e))?));
@@ -125,8 +125,9 @@ impl Bench {
             self.boot(&ground, boot, &board, tasks, stop, &mut done)?;
         }
         let tasks: Vec<Task> = self.tasks().collect();
-        let samples = tasks.iter().filter_map(|task| done.samples.remove(task)).collect();
-        Ok(self.plan.collect(&options.engine(), &self.jobs, &tasks, samples))
+        let runs = tasks.iter().filter_map(|task| done.runs.remove(task)).collect();
+        let engine = options.engine();
+        Ok(collect(&self.plan, engine, schema(), &self.jobs, &tasks, runs))
     }
 
     fn runs(&self, job: usize) -> u32 {
@@ -147,26 +148,26 @@ impl Bench {
     fn begin<'a>(&self, journal: Option<&'a Journal>, tell: &'a mut dyn FnMut(Told)) -> Done<'a> {
         let kept = self.tasks().filter_map(|task| {
             let (workload, variant) = self.names(task.0);
-            Some((task, journal?.sample(workload, variant, task.1)?.clone()))
+            Some((task, journal?.run(workload, variant, task.1)?.clone()))
         });
-        let samples: BTreeMap<Task, Sample> = kept.collect();
+        let runs: BTreeMap<Task, Run> = kept.collect();
         let mut left: Vec<u32> = (0..self.jobs.len()).map(|j| self.runs(j)).collect();
-        samples.keys().for_each(|task| left[task.0] -= 1);
+        runs.keys().for_each(|task| left[task.0] -= 1);
         let progress = Progress {
-            runs: samples.len(),
+            runs: runs.len(),
             runs_in_all: self.tasks().count(),
             cells: left.iter().filter(|&&n| n == 0).count(),
             cells_in_all: self.jobs.len(),
-            resumed: samples.len(),
+            resumed: runs.len(),
         };
         tell(Told::Progress(progress));
-        Done { samples, journal, progress, left, tell }
+        Done { runs, journal, progress, left, tell }
     }
 
     /// Boots in a random order, round by round, each with its runs in a random order. They do not depend on what a
     /// journal has already, but for the runs themselves.
-    fn groups(&self, boots: u32, have: &BTreeMap<Task, Sample>) -> Vec<(Boot, Vec<Task>)> {
-        let mut stream = Stream::new(self.plan.file.seed, Purpose::Order);
+    fn groups(&self, boots: u32, have: &BTreeMap<Task, Run>) -> Vec<(Boot, Vec<Task>)> {
+        let mut stream = Stream::new(self.plan.file.seed(), Purpose::Order);
         let kinds: BTreeSet<&Boot> = self.variants.iter().map(|v| &v.boot).collect();
         let mut out = Vec::new();
         for round in 0..boots.max(1) {
@@ -201,7 +202,7 @@ impl Bench {
         ExperimentError::Refused {
             file: self.plan.path.clone(),
             field: "engine vm".to_string(),
-            reason: error.to_string(),
+            reason: Box::new(error.into()),
         }
     }
 
@@ -220,7 +221,7 @@ impl Bench {
             qemu: Qemu::find(&options.cache, arch).map_err(failed)?,
             tree: options.cache.guest(arch).map_err(failed)?,
             worker,
-            accel: options.accel.arguments(arch).map_err(failed)?,
+            accel: vm::accel_arguments(options.accel, arch).map_err(failed)?,
             distances: Distances::new(&hardware(&self.plan.machine, &board)),
         })
     }
@@ -266,13 +267,13 @@ impl Bench {
             workload: workload.to_string(),
             variant: variant.to_string(),
             run: task.1,
-            reason,
+            reason: Box::new(EngineError::Reported(reason)),
         };
-        let sample = self.sample(task, &answer.map_err(failed)?, ground).map_err(failed)?;
+        let run = self.measured(task, &answer.map_err(failed)?, ground).map_err(failed)?;
         if let Some(journal) = done.journal {
-            journal.keep(workload, variant, task.1, &sample)?;
+            journal.keep(workload, variant, &run)?;
         }
-        done.samples.insert(task, sample);
+        done.runs.insert(task, run);
         done.left[task.0] -= 1;
         done.progress.runs += 1;
         done.progress.cells += usize::from(done.left[task.0] == 0);
@@ -280,7 +281,7 @@ impl Bench {
         Ok(())
     }
 
-    fn sample(&self, task: Task, answer: &Answer, ground: &Ground) -> Result<Sample, String> {
+    fn measured(&self, task: Task, answer: &Answer, ground: &Ground) -> Result<Run, String> {
         let job = &self.jobs[task.0];
         let values = self.programs[job.workload].values(&answer.stdout)?;
         let value = |name: &String| {
@@ -290,7 +291,8 @@ impl Bench {
         let metrics = job.metrics.iter().map(|info| value(&info.name)).collect::<Result<_, _>>()?;
         let single_times = vec![vec![]; job.metrics.len()];
         let counters = counters(answer, &ground.distances);
-        Ok(Sample { metrics, power_w: None, single_times, counters })
+        let seed = self.plan.seed(job.variant, task.1);
+        Ok(Run { run: task.1, seed, metrics, single_times, counters })
     }
 }
 

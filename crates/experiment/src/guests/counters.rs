@@ -3,36 +3,68 @@
 //! A domain counts wake-ups that reached CPUs which no lower domain has. They are called after the farthest of these
 //! CPUs in hardware: on a machine whose kernel sees no small cores, wake-ups inside an SMT domain are all `big_core`.
 
-use kernel::recorded::schedstat::{CpuStat, REASONS, Schedstat};
+use kernel::recorded::schedstat::{CpuStat, LbStat, REASONS, Schedstat};
 use machine::CpuSet;
-use sim::distance::{Distance, Distances};
+use machine::distance::{Distance, Distances};
 use vm::session::Answer;
+use workload::Counter;
 
-/// Counters of a run by name. CPU numbers of `answer` are those of `distances`.
-pub fn counters(answer: &Answer, distances: &Distances) -> Vec<(String, u64)> {
+/// What is counted in every run.
+pub fn schema() -> Vec<Counter> {
+    // No CPU and no domain: the names are the same, whatever is counted.
+    let nothing = Schedstat::default();
+    let table = table(&nothing, 0, [0; Distance::COUNT]);
+    table.into_iter().map(|(counter, _)| counter).collect()
+}
+
+/// The values of a run in the order of [`schema`]. CPU numbers of `answer` are those of `distances`.
+pub fn counters(answer: &Answer, distances: &Distances) -> Vec<u64> {
     let stat = &answer.schedstat;
+    let by_distance = wakeups_by_distance(stat, distances);
+    let table = table(stat, answer.context_switches, by_distance);
+    table.into_iter().map(|(_, value)| value).collect()
+}
+
+/// Every counter with its value.
+fn table(
+    stat: &Schedstat,
+    context_switches: u64,
+    wakeups: [u64; Distance::COUNT],
+) -> Vec<(Counter, u64)> {
+    let number = Counter::number;
     let sum = |of: &dyn Fn(&CpuStat) -> u64| stat.cpus.iter().map(of).sum::<u64>();
     let domains = || stat.cpus.iter().flat_map(|cpu| &cpu.domains);
-    let mut out: Vec<(String, u64)> = vec![
-        ("sched_count".into(), sum(&|c| c.sched_count)),
-        ("sched_goidle".into(), sum(&|c| c.sched_goidle)),
-        ("yld_count".into(), sum(&|c| c.yld_count)),
-        ("context_switches".into(), answer.context_switches),
-        ("run_delay_ns".into(), sum(&|c| c.run_delay_ns)),
-        ("ttwu_count".into(), sum(&|c| c.ttwu_count)),
-        ("ttwu_move_affine".into(), domains().map(|d| d.ttwu_move_affine).sum()),
+    let mut out = vec![
+        (number("sched_count", "calls of schedule()"), sum(&|c| c.sched_count)),
+        (number("sched_goidle", "calls of schedule() that left the CPU idle"), sum(&|c| c.sched_goidle)),
+        (number("yld_count", "calls of sched_yield()"), sum(&|c| c.yld_count)),
+        (number("context_switches", "switches between tasks (/proc/stat)"), context_switches),
+        (Counter::ns("run_delay_ns", "time that tasks were runnable without running"), sum(&|c| c.run_delay_ns)),
+        (number("ttwu_count", "wake-ups (try_to_wake_up)"), sum(&|c| c.ttwu_count)),
+        (
+            number("ttwu_move_affine", "wake-ups that wake_affine() gave to the waker's CPU"),
+            domains().map(|d| d.ttwu_move_affine).sum(),
+        ),
     ];
-    for (at, name) in ["alb_count", "alb_failed", "alb_pushed"].into_iter().enumerate() {
-        out.push((name.into(), domains().map(|d| d.alb[at]).sum()));
+    for (at, (name, help)) in [
+        ("alb_count", "attempts to push a running task"),
+        ("alb_failed", "attempts to push that found no task that may move"),
+        ("alb_pushed", "running tasks pushed to another CPU"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        out.push((number(name, help), domains().map(|d| d.alb[at]).sum()));
     }
-    let by_distance = wakeups_by_distance(stat, distances);
-    let named = Distance::ALL.iter().zip(by_distance);
-    out.extend(named.map(|(distance, n)| (format!("ttwu_{}", distance.name()), n)));
+    for (distance, n) in Distance::ALL.iter().zip(wakeups) {
+        let name = format!("ttwu_{}", distance.name());
+        out.push((number(&name, "wake-ups that landed so far from the waking CPU"), n));
+    }
     for (at, reason) in REASONS.iter().enumerate() {
-        let names = domains().next().map(|d| d.balancing[at].fields().map(|f| f.0));
-        for (field, name) in names.into_iter().flatten().enumerate() {
+        for (field, (name, _)) in LbStat::default().fields().into_iter().enumerate() {
             let total = domains().map(|d| d.balancing[at].fields()[field].1).sum();
-            out.push((format!("{name}_{reason}"), total));
+            let help = format!("{name} of /proc/schedstat, CPUs {}", reason.replace('_', " "));
+            out.push((number(&format!("{name}_{reason}"), &help), total));
         }
     }
     out
@@ -75,8 +107,9 @@ mod tests {
         let schedstat = Schedstat::parse(&text).unwrap();
         let answer =
             Answer { stdout: String::new(), schedstat, context_switches: 11, trace_gz: None };
-        let counters = counters(&answer, &Distances::new(&machine));
-        let of = |name: &str| counters.iter().find(|c| c.0 == name).unwrap().1;
+        let (schema, counters) = (schema(), counters(&answer, &Distances::new(&machine)));
+        assert_eq!(schema.len(), counters.len());
+        let of = |name: &str| counters[schema.iter().position(|c| c.name == name).unwrap()];
         assert_eq!(of("ttwu_same_cpu"), 5);
         assert_eq!(of("ttwu_smt"), 6);
         assert_eq!(of("ttwu_big_core"), 7);

@@ -5,8 +5,8 @@
 //! is refused by name. Whether firmware gives what a mechanism asks for is not guessed: the domains that are predicted
 //! for the guest must be those that are predicted for the machine under the variant.
 
-use crate::Plan;
-use crate::file::VariantEntry;
+use definition::Plan;
+use definition::file::VariantEntry;
 use kernel::{Domains, Kernel, MECHANISMS, MechanismId, Version};
 use machine::Machine;
 use vm::board::Board;

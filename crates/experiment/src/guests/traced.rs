@@ -4,6 +4,7 @@ use super::bench::{Bench, Options};
 use super::boots::Told;
 use super::script;
 use crate::ExperimentError;
+use crate::engine::EngineError;
 use kernel::Kernel;
 use machine::Machine;
 use std::sync::atomic::AtomicBool;
@@ -40,7 +41,7 @@ impl Bench {
             workload: workload.to_string(),
             variant: variant.to_string(),
             run: 0,
-            reason,
+            reason: Box::new(EngineError::Reported(reason)),
         };
         let at = (0..self.jobs.len()).find(|&job| self.names(job) == (workload, variant));
         let job = &self.jobs[at.ok_or_else(|| run(self.notes.join("; ")))?];

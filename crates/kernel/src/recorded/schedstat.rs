@@ -12,7 +12,7 @@ const AFTER_BALANCING: usize = 12;
 pub const REASONS: [&str; 3] = ["idle", "not_idle", "newly_idle"];
 
 /// All online CPUs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Schedstat {
     /// CPUs in ascending order.
     pub cpus: Vec<CpuStat>,
