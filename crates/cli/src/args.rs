@@ -4,7 +4,7 @@ mod guests;
 mod report;
 mod trace;
 
-pub use report::{LayoutArgs, ReportArgs, StyleName};
+pub use self::report::{LayoutArgs, ReportArgs};
 
 pub use guests::{
     AccelName, CacheArgs, CaptureArgs, DoctorArgs, FetchArgs, GuestArgs, Part, VmCommand,

@@ -7,6 +7,7 @@ use crate::{domains_diff, machines, recorded};
 use kernel::{Domains, Kernel, KernelError, MECHANISMS, MechanismId, Version};
 use machine::{Arch, Machine, Snapshot};
 use report::domains_tree::domains_tree;
+use report::setup::study_form;
 use serde::Serialize;
 
 /// What domains are built from.
@@ -92,12 +93,6 @@ fn title(args: &DomainsArgs, version: Version) -> String {
         if args.mechanisms.is_empty() { "defaults" } else { &args.mechanisms.join(" ") };
     let smt = args.machine.smt.map_or(String::new(), |smt| format!(" (ppc64_cpu --smt={smt})"));
     format!("{version} with {mechanisms}{smt}")
-}
-
-/// The big-core study's block, for the first two online CPUs.
-pub fn study_form(machine: &Machine, built: &Domains, title: &str) -> String {
-    let cpus: Vec<usize> = machine.online.iter().take(2).collect();
-    kernel::log::study_form(built, &cpus, title)
 }
 
 /// `NAME=on` or `NAME=off`, given for `option`.

@@ -2,36 +2,24 @@
 
 use crate::Failure;
 use crate::args::{CompareArgs, EngineName, RunArgs, ValidateArgs};
-use crate::domains::study_form;
 use crate::guests;
-use crate::json;
 use crate::mmtests;
-use crate::output::{heading, print, print_json};
+use crate::output::{print, print_json};
 use crate::progress::bar;
-use crate::styles::{self, Layout};
-use crate::tables;
-use experiment::guests::measured_in_guests;
+use definition::{ExperimentFile, Plan};
 use experiment::journal::Identity;
-use experiment::study::Study;
-use experiment::validate::{Cell, Validation};
-use experiment::{
-    Engine, ExperimentFile, Journal, Plan, Progress, Results, SimEngine, Tables, store, study,
-};
-use report::{constants, counters, machine_tree, results, validation};
-use stats::{Confidence, Resampling};
+use experiment::{Journal, Progress, SimEngine};
+use report::text::heading;
+use report::{Layout, constants, json, setup, text, validation};
+use results::analysis::resampling;
+use results::validate::Cell;
+use results::{Analysis, Engine, Results, sides, store, study};
 use std::path::Path;
-
-/// Resamples behind every bootstrap interval.
-const RESAMPLES: u32 = 10_000;
-
-pub fn resampling() -> Result<Resampling, Failure> {
-    Ok(Resampling::new(RESAMPLES, 1, Confidence::P95)?)
-}
 
 /// Runs a plan, or what `journal` lacks of it, with progress on a terminal's stderr.
 fn simulate(plan: &Plan, threads: usize, journal: Option<&Journal>) -> Result<Results, Failure> {
     let bar = bar("{msg} {wide_bar} {pos}/{len} runs, {eta} left")?;
-    let results = plan.run_from(&SimEngine, threads, journal, &|progress| {
+    let results = experiment::run_from(plan, &SimEngine, threads, journal, &|progress| {
         bar.set_length(progress.runs_in_all as u64);
         bar.set_message(message(&plan.file.name, progress));
         bar.set_position(progress.runs as u64);
@@ -48,18 +36,11 @@ fn message(name: &str, progress: Progress) -> String {
     format!("{name}: {} of {} cells{resumed}", progress.cells, progress.cells_in_all)
 }
 
-/// The journal of the runs by `engine` that are to be stored in `dir`.
-fn journal(plan: &Plan, engine: &str, dir: &Path) -> Result<Journal, Failure> {
-    store::check_new(dir)?;
-    let program = std::fs::read(std::env::current_exe()?)?;
-    Ok(Journal::open(dir, &Identity::of(plan, engine, &program)?)?)
-}
-
 /// The experiment with what the command line changes of it.
 fn asked(args: &RunArgs) -> Result<ExperimentFile, Failure> {
     let mut file = ExperimentFile::load(&args.experiment)?;
-    if let Some(seed) = args.seed {
-        file.seed = seed;
+    if args.seed.is_some() {
+        file.seed = args.seed;
     }
     let names: Vec<String> = file.workloads.iter().map(|w| w.name.clone()).collect();
     if let Some(unknown) = args.workloads.iter().find(|w| !names.contains(w)) {
@@ -80,27 +61,35 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     match args.engine {
         EngineName::Sim => {
             args.guest.refuse_for_sim(args.boots.map(|_| "--boots"))?;
-            run_by(args, &plan, SimEngine.name(), &|journal| simulate(&plan, args.threads, journal))
+            let run = |journal: Option<&Journal>| simulate(&plan, args.threads, journal);
+            run_by(args, &plan, Engine::Sim, &run)
         }
         EngineName::Vm => {
             let (bench, options) = guests::bench(plan, &args.guest, args.boots.unwrap_or(1))?;
             let run = |journal: Option<&Journal>| guests::run_bench(&bench, &options, journal);
-            run_by(args, &bench.plan, &options.identity(), &run)
+            run_by(args, &bench.plan, options.engine(), &run)
         }
     }
+}
+
+/// The journal of the runs by `engine` that are to be stored in `dir`.
+fn journal(args: &RunArgs, plan: &Plan, engine: Engine, dir: &Path) -> Result<Journal, Failure> {
+    store::check_new(dir)?;
+    let program = std::fs::read(std::env::current_exe()?)?;
+    Ok(Journal::open(dir, &Identity::of(plan, engine, &args.guest.append, &program)?)?)
 }
 
 /// Runs `plan` by an engine, stores what was asked for and shows it.
 fn run_by(
     args: &RunArgs,
     plan: &Plan,
-    engine: &str,
+    engine: Engine,
     run: &dyn Fn(Option<&Journal>) -> Result<Results, Failure>,
 ) -> Result<(), Failure> {
-    let journal = args.out.as_deref().map(|dir| journal(plan, engine, dir)).transpose()?;
-    let layout = styles::asked(&args.layout);
-    let is_data = args.json || matches!(layout, Some(Layout::Csv));
-    let before = if is_data { String::new() } else { machine_and_domains(plan)? };
+    let journal = args.out.as_deref().map(|dir| journal(args, plan, engine, dir)).transpose()?;
+    let layout = args.layout.layout();
+    let is_data = args.json || layout == Layout::Csv;
+    let before = if is_data { String::new() } else { setup::setup(plan)? };
     let results = match (run(journal.as_ref()), &journal) {
         (Err(failure), Some(_)) => {
             journal.map(Journal::remove_if_empty).transpose()?;
@@ -112,12 +101,11 @@ fn run_by(
         store::write(&results, dir)?;
         journal.remove()?;
     }
+    let analysis = Analysis::of(&results, resampling()?)?;
     if args.json {
-        let (tables, cells) = (Tables::of(&results), cells_of(&results)?);
-        let tables = tables.as_ref().map(tables::study).transpose()?;
-        return print_json(&json::run(plan, &results, tables, &cells, &resampling()?)?);
+        return print_json(&json::run(plan, &analysis)?);
     }
-    print(&(before + &shown(&results, layout.as_ref(), args.counters)?))
+    print(&(before + &text::results(&analysis, layout, args.counters)?))
 }
 
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
@@ -133,25 +121,26 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         }
     };
     let results = store::read(dir)?;
+    let analysis = Analysis::of(&results, resampling()?)?;
     if args.json {
-        let (tables, cells) = (Tables::of(&results), cells_of(&results)?);
-        let tables = tables.as_ref().map(tables::study).transpose()?;
-        return print_json(&json::results(&results, tables, &cells, &resampling()?));
+        return print_json(&json::results(&analysis));
     }
-    print(&shown(&results, styles::asked(&args.layout).as_ref(), args.counters)?)
+    print(&text::results(&analysis, args.layout.layout(), args.counters)?)
 }
 
 /// Two stores of one experiment side by side.
 fn engines(one: &Path, other: &Path, args: &CompareArgs) -> Result<(), Failure> {
-    if styles::asked(&args.layout).is_some() {
+    if args.layout.layout() != Layout::Whole {
         return Err("--style and --csv: found two directories, expected one".into());
     }
     let (a, b) = (store::read(one)?, store::read(other)?);
-    let compared = experiment::engines::compare((&a, one), (&b, other), &resampling()?)?;
+    let resampling = resampling()?;
+    let (a, b) = (Analysis::of(&a, resampling)?, Analysis::of(&b, resampling)?);
+    let compared = sides::compare((&a, one), (&b, other))?;
     if args.json {
         return print_json(&compared);
     }
-    print(&report::engines::engines(&compared))
+    print(&report::sides::sides(&compared, args.counters))
 }
 
 pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
@@ -162,108 +151,15 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
     let mut all: Vec<Cell> = Vec::new();
     let mut text = String::new();
     for name in names {
-        let study = study::load(name)?;
         let (source, path) = study::experiment(name)?;
         let plan = Plan::new(ExperimentFile::parse(source, &path)?, &path)?;
         let results = simulate(&plan, args.threads, None)?;
-        let validation = predicted(&study, &results)?;
-        text.push_str(&heading(&format!("{name}: {}", study.title)));
-        text.push_str(&validation::validation(&study, &validation));
+        let published = Analysis::of(&results, resampling()?)?.published;
+        let published = published.ok_or_else(|| format!("{path}: study: found none"))?;
+        text.push_str(&heading(&format!("{name}: {}", published.study.title)));
+        text.push_str(&validation::validation(&published));
         text.push_str(&constants::by_mark(&plan.machine.name, &plan.machine.constants));
-        all.extend(validation.cells);
+        all.extend(published.validation.cells);
     }
     if args.json { print_json(&all) } else { print(&text) }
-}
-
-/// The study that the experiment names, if it does. Times of guests are not those of a machine, so no figure that was
-/// published for one goes beside them.
-pub fn study_of(results: &Results) -> Result<Option<Study>, Failure> {
-    if measured_in_guests(&results.engine) {
-        return Ok(None);
-    }
-    Ok(results.experiment.study.as_deref().map(study::load).transpose()?)
-}
-
-/// Published beside predicted.
-pub fn predicted(study: &Study, results: &Results) -> Result<Validation, Failure> {
-    Ok(experiment::validate::validate(study, results, &resampling()?))
-}
-
-/// The cells of the study that the experiment names; none without one.
-fn cells_of(results: &Results) -> Result<Vec<Cell>, Failure> {
-    match study_of(results)? {
-        None => Ok(vec![]),
-        Some(study) => Ok(predicted(&study, results)?.cells),
-    }
-}
-
-fn machine_and_domains(plan: &Plan) -> Result<String, Failure> {
-    let mut out = heading(&plan.file.title);
-    out.push_str(&format!("\n{}\n", machine_tree::machine_tree(&plan.machine)));
-    for (v, variant) in plan.file.variants.iter().enumerate() {
-        for &smt in &plan.file.smt_modes {
-            let machine = plan.machine.with_smt(smt)?;
-            let built = kernel::build(&machine, &plan.kernels[v])?;
-            let title = format!("{} (ppc64_cpu --smt={smt})", variant.title);
-            out.push_str(&study_form(&machine, &built, &title));
-            out.push('\n');
-        }
-    }
-    for &version in &plan.file.log_kernels {
-        let built = kernel::build(&plan.machine, &kernel::Kernel::new(version))?;
-        out.push_str(&heading(&format!("kernel {version}, as it logs its domains")));
-        out.push_str(&kernel::log::log(&built, version));
-        out.push('\n');
-    }
-    Ok(out)
-}
-
-/// Stored runs in the layout asked for, with what was counted where that was asked for.
-fn shown(
-    results: &Results,
-    layout: Option<&Layout>,
-    with_counters: bool,
-) -> Result<String, Failure> {
-    let Some(layout) = layout else { return tables(results, with_counters) };
-    let mut out = styles::results(results, layout)?;
-    for workload in results.workloads.iter().filter(|_| with_counters) {
-        out.push_str(&heading(&workload.title));
-        out.push_str(&counters::counters(workload));
-        out.push('\n');
-    }
-    Ok(out)
-}
-
-/// Everything that follows from stored runs.
-fn tables(results: &Results, with_counters: bool) -> Result<String, Failure> {
-    let study = study_of(results)?;
-    let mut out = String::new();
-    let rows = Tables::of(results);
-    if let Some(rows) = &rows {
-        out.push_str(&tables::study(rows)?.text());
-    }
-    for workload in &results.workloads {
-        let entry = results.experiment.workloads.iter().find(|w| w.name == workload.name);
-        // In tables of rows a workload has only what these do not show.
-        let own = rows.is_none() || entry.is_some_and(|e| e.histogram.is_some());
-        if own || with_counters || !workload.ignored.is_empty() {
-            out.push_str(&heading(&workload.title));
-        }
-        if own {
-            out.push_str(&results::workload(workload, entry, study.as_ref(), &resampling()?));
-            out.push('\n');
-        } else {
-            out.push_str(&results::ignored(workload));
-        }
-        if with_counters {
-            out.push_str(&counters::counters(workload));
-            out.push('\n');
-        }
-    }
-    if let Some(study) = &study {
-        out.push_str(&heading("Published beside predicted"));
-        out.push_str(&validation::validation(study, &predicted(study, results)?));
-        out.push_str(&constants::by_mark(&results.experiment.machine, &results.constants));
-    }
-    Ok(out)
 }

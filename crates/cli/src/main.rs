@@ -5,7 +5,6 @@ mod domains;
 mod domains_diff;
 mod experiments;
 mod guests;
-mod json;
 mod machines;
 mod mmtests;
 mod output;
@@ -13,8 +12,6 @@ mod prefetch_sweep;
 mod progress;
 mod recorded;
 mod report_page;
-mod styles;
-mod tables;
 mod timelines;
 
 use args::{Args, Command, MachineCommand};

@@ -1,7 +1,8 @@
 //! Standard output: whole texts, colours only on a terminal.
 
 use crate::Failure;
-use experiment::store;
+use definition::folder_of;
+use results::store;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -46,18 +47,13 @@ pub fn write_file<T>(
     builder.prefix(store::TEMPORARY_PREFIX);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(store::folder_of(path)).map_err(|e| fail(&e))?;
+    let file = builder.tempfile_in(folder_of(path)).map_err(|e| fail(&e))?;
     let written = write(file.as_file()).map_err(|e| match e.downcast::<std::io::Error>() {
         Ok(e) => fail(&e),
         Err(e) => e,
     })?;
     file.persist(path).map_err(|e| fail(&e))?;
     Ok(written)
-}
-
-/// A section's title.
-pub fn heading(text: &str) -> String {
-    format!("\x1b[1m{text}\x1b[0m\n")
 }
 
 /// Whether the reader of our output has gone, which is no failure.

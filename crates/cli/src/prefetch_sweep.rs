@@ -3,9 +3,10 @@
 use crate::Failure;
 use crate::args::PrefetchSweepArgs;
 use crate::output::{print, print_json, write_whole};
-use experiment::prefetch_sweep::{Grid, sweep};
+use experiment::sweep;
 use report::prefetch_sweep::prefetch_sweep as text_of;
 use report::prefetch_sweep_svg::prefetch_sweep_svg;
+use results::prefetch_sweep::Grid;
 
 pub fn prefetch_sweep(args: &PrefetchSweepArgs) -> Result<(), Failure> {
     let machine = machine::resolve(&args.machine)?;

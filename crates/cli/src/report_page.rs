@@ -2,12 +2,13 @@
 
 use crate::Failure;
 use crate::args::ReportArgs;
-use crate::experiments::{predicted, resampling, study_of};
 use crate::output::{print, write_whole};
-use crate::tables;
-use experiment::store::{self, Stored};
-use experiment::{ExperimentFile, Plan, Results, Tables, heat, reproduce};
+use definition::{ExperimentFile, Plan};
+use experiment::heat;
 use report::html::{Heats, Report, Source};
+use results::analysis::resampling;
+use results::store::{self, Stored};
+use results::{Analysis, Results, reproduce};
 
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     let stored = stored(args)?;
@@ -15,20 +16,18 @@ pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     let plan =
         Plan::new(results.experiment.clone(), &args.base.join("experiment").display().to_string());
     let plan = plan.map_err(|e| e.to_string());
-    let rows = Tables::of(results).filter(|_| stored.damage.is_none());
-    let study = study_of(results)?;
-    let validation = study.as_ref().map(|s| predicted(s, results)).transpose()?;
-    let reproduction = reproduce::reproduce(&results.experiment, &results.engine)?;
+    let analysis = match stored.damage {
+        None => Analysis::of(results, resampling()?)?,
+        Some(_) => Analysis::of_partial(results, resampling()?)?,
+    };
+    let reproduction = reproduce::reproduce(&results.experiment, results.engine)?;
     let source = Source {
-        results,
+        analysis: &analysis,
         schedscape: &stored.schedscape,
         damage: stored.damage.as_ref().map(ToString::to_string),
         heat: heats(args, results, plan.as_ref().ok())?,
         plan: plan.as_ref().map_err(Clone::clone),
-        rows: rows.as_ref().map(tables::rows).transpose()?,
-        published: study.as_ref().zip(validation.as_ref()),
         reproduction: &reproduction,
-        resampling: resampling()?,
     };
     let report = Report::new(&source)?;
     let html = report.html()?;
@@ -67,7 +66,7 @@ fn heats(args: &ReportArgs, results: &Results, plan: Option<&Plan>) -> Result<He
         None => default_workload(file),
     };
     let none = |why: &str| Ok(Heats::None(why.to_string()));
-    if experiment::guests::measured_in_guests(&results.engine) {
+    if results.engine.is_guest() {
         return none("what real kernels do in guests is not watched CPU by CPU");
     }
     if args.no_heat_map {
@@ -80,7 +79,7 @@ fn heats(args: &ReportArgs, results: &Results, plan: Option<&Plan>) -> Result<He
     let mut variants = Vec::new();
     for v in file.variants_of(workload) {
         let name = file.variants[v].name.clone();
-        let heat = heat::heat(plan, workload, v, 0).map_err(|e| e.to_string());
+        let heat = heat(plan, workload, v, 0).map_err(|e| e.to_string());
         let stored = results.workloads.get(workload).and_then(|w| {
             w.variants.iter().find(|of| of.name == name)?.runs.first().map(|run| &run.metrics)
         });

@@ -5,8 +5,10 @@ use crate::args::{EngineName, Ns, TraceArgs, TraceFormat};
 use crate::domains::recorded_kernel;
 use crate::guests;
 use crate::output::{print, write_file};
-use experiment::{Again, Engine, ExperimentFile, Plan, Results, SimEngine, store};
+use definition::{ExperimentFile, Plan, folder_of};
+use experiment::Again;
 use machine::Snapshot;
+use results::{Engine, Results, store};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -36,7 +38,7 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
     }
     if source.extension().is_some_and(|e| e == "toml") {
         let mut file = ExperimentFile::load(source)?;
-        file.seed = args.seed.unwrap_or(file.seed);
+        file.seed = args.seed.or(file.seed);
         let plan = Plan::new(file, &source.display().to_string())?;
         return simulated(&again(&plan, args)?, args, format, None);
     }
@@ -51,7 +53,7 @@ fn stored(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
         return Err(format!("--seed: found one for {dir}, {expected}").into());
     }
     let results = store::read(&args.source)?;
-    if results.engine != SimEngine.name() {
+    if results.engine != Engine::Sim {
         let expected = "expected sim: only simulated runs can be run again; `trace EXPERIMENT.toml --engine vm` makes one on a real kernel";
         return Err(format!("{dir}: engine: found {}, {expected}", results.engine).into());
     }
@@ -170,7 +172,7 @@ fn converted(
 /// What a capture says of its machine beside `trace.txt`; little where there is nothing beside it.
 fn about_recorded(text: &Path) -> Result<About, Failure> {
     let source = format!("schedscape, from {}", text.display());
-    let boot = store::folder_of(text).join(CAPTURED);
+    let boot = folder_of(text).join(CAPTURED);
     if !boot.is_dir() {
         let (release, machine) = ("unknown".to_string(), "unknown".to_string());
         return Ok(About { release, source, machine, cpu_names: vec![] });
@@ -195,7 +197,7 @@ fn written(args: &TraceArgs, records: u64, of: &str) -> Result<String, Failure> 
 /// The run that was asked for.
 fn again<'a>(plan: &'a Plan, args: &TraceArgs) -> Result<Again<'a>, Failure> {
     let (workload, variant) = which(&plan.file, args)?;
-    Ok(plan.again(&workload, &variant, args.run.unwrap_or(0))?)
+    Ok(experiment::again(plan, &workload, &variant, args.run.unwrap_or(0))?)
 }
 
 /// Names of the workload and the variant that were asked for.
@@ -267,7 +269,7 @@ fn sink<'a>(
             Box::new(FtraceText::new(file, &[about.source.clone(), of], irq_info))
         }
         TraceFormat::TraceDat => {
-            let spool = tempfile::tempfile_in(store::folder_of(&args.output))?;
+            let spool = tempfile::tempfile_in(folder_of(&args.output))?;
             Box::new(TraceDat::new(file, spool, about, irq_info))
         }
     };

@@ -226,6 +226,11 @@ impl ExperimentFile {
         Ok(())
     }
 
+    /// The workload called `name`.
+    pub fn workload(&self, name: &str) -> Option<&WorkloadEntry> {
+        self.workloads.iter().find(|w| w.name == name)
+    }
+
     /// Indices of the variants that workload `at` runs under, the baseline first.
     pub fn variants_of(&self, at: usize) -> Vec<usize> {
         let wanted = &self.workloads[at].variants;
@@ -244,11 +249,10 @@ fn first_twice<'a>(names: &[&'a str]) -> Option<&'a str> {
 /// # Errors
 /// What TOML cannot hold.
 pub fn toml_of(experiment: &ExperimentFile) -> Result<String, DefinitionError> {
-    toml::to_string(experiment)
-        .map_err(|reason| DefinitionError::Write {
-            experiment: experiment.name.clone(),
-            reason: Box::new(reason),
-        })
+    toml::to_string(experiment).map_err(|reason| DefinitionError::Write {
+        experiment: experiment.name.clone(),
+        reason: Box::new(reason),
+    })
 }
 
 /// Reads TOML; errors name the line and the field.

@@ -71,8 +71,7 @@ pub(crate) fn again_at(
     variant: usize,
     run: u32,
 ) -> Result<Option<Again<'_>>, ExperimentError> {
-    let Subject::Machine(scenario) =
-        prepare(plan, &SimEngine, workload, variant)?.job.subject
+    let Subject::Machine(scenario) = prepare(plan, &SimEngine, workload, variant)?.job.subject
     else {
         return Ok(None);
     };

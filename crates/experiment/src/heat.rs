@@ -3,9 +3,9 @@
 
 mod slices;
 
+use crate::ExperimentError;
 use crate::again::again_at;
 use crate::engine::EngineError;
-use crate::ExperimentError;
 use definition::Plan;
 use results::heat::{Clocks, Heat};
 use sim::Trace;

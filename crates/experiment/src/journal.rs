@@ -187,7 +187,9 @@ impl Journal {
 
     /// Removes the file if it holds no run, as after an experiment that was refused.
     pub fn remove_if_empty(self) -> Result<(), ResultsError> {
-        let bytes = std::fs::metadata(&self.path).map_err(|reason| ResultsError::io(&self.path, reason))?.len();
+        let bytes = std::fs::metadata(&self.path)
+            .map_err(|reason| ResultsError::io(&self.path, reason))?
+            .len();
         if self.is_empty() && bytes == self.opened_bytes { self.remove() } else { Ok(()) }
     }
 
@@ -198,7 +200,12 @@ impl Journal {
 }
 
 fn none(path: &Path) -> ResultsError {
-    ResultsError::store(path, "line 1", "something else", "the finished runs of an interrupted experiment")
+    ResultsError::store(
+        path,
+        "line 1",
+        "something else",
+        "the finished runs of an interrupted experiment",
+    )
 }
 
 /// Writes a journal without runs, under another name first.

@@ -12,7 +12,7 @@ mod prefetch_sweep;
 mod run;
 
 pub use again::{Again, again};
-pub use engine::{Engine, EngineError, SimEngine};
+pub use engine::{Engine, EngineError, SimEngine, SimJob};
 pub use error::ExperimentError;
 pub use heat::heat;
 pub use journal::Journal;

@@ -1,7 +1,9 @@
 //! Guests in an experiment: variants of the engine, results that no number of threads changes, errors in one line.
 
-use experiment::prefetch_sweep::{Grid, Scene, sweep};
-use experiment::{ExperimentFile, Plan, Results, SimEngine};
+use definition::{ExperimentFile, Plan};
+use experiment::{SimEngine, sweep};
+use results::Results;
+use results::prefetch_sweep::{Grid, Scene};
 
 const TEXT: &str = r#"
 name = "guests"
@@ -49,14 +51,16 @@ sysbench_memory = { block_kib = 1, total_mib = 20, word_cycles = 2, event = { co
 fn run(text: &str, threads: usize) -> Result<Results, String> {
     let file = ExperimentFile::parse(text, "x.toml").map_err(|e| e.to_string())?;
     let plan = Plan::new(file, "x.toml").map_err(|e| e.to_string())?;
-    plan.run(&SimEngine, threads, &|_| ()).map_err(|e| e.to_string())
+    experiment::run(&plan, &SimEngine, threads, &|_| ()).map_err(|e| e.to_string())
 }
 
 #[test]
 fn threads_change_nothing_and_the_engine_works_where_it_is_on() {
     let results = run(TEXT, 1).expect("results");
     assert_eq!(results, run(TEXT, 3).expect("results"));
-    let logs = |variant| results.workloads[0].mean_counter(variant, "mpp_logs");
+    let at = results.counter("mpp_logs").expect("a counter");
+    let logs =
+        |variant| results::counters::mean(results.workloads[0].variant(variant).expect("it"), at);
     assert_eq!(logs("off"), Some(0.0));
     assert!(logs("l2") > Some(100.0), "{:?}", logs("l2"));
 }
@@ -64,7 +68,7 @@ fn threads_change_nothing_and_the_engine_works_where_it_is_on() {
 #[test]
 fn a_file_is_written_as_it_was_read() {
     let file = ExperimentFile::parse(TEXT, "x.toml").expect("a good file");
-    let again = toml::to_string(&file).expect("text");
+    let again = definition::toml_of(&file).expect("text");
     assert_eq!(ExperimentFile::parse(&again, "x.toml").expect("a good file"), file);
 }
 

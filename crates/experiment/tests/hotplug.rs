@@ -1,6 +1,8 @@
 //! A variant whose CPUs go away and come back: it runs, and steps that cannot be taken are one line.
 
-use experiment::{ExperimentFile, Plan, Results, SimEngine};
+use definition::{ExperimentFile, Plan};
+use experiment::SimEngine;
+use results::Results;
 
 const HEAD: &str = r#"
 name = "hotplug"
@@ -44,11 +46,11 @@ fn run(hotplug: &str) -> Result<Results, String> {
     let text = format!("{HEAD}hotplug = {hotplug}\n{WORKLOAD}");
     let file = ExperimentFile::parse(&text, "x.toml").map_err(|e| e.to_string())?;
     let plan = Plan::new(file, "x.toml").map_err(|e| e.to_string())?;
-    plan.run(&SimEngine, 1, &|_| ()).map_err(|e| e.to_string())
+    experiment::run(&plan, &SimEngine, 1, &|_| ()).map_err(|e| e.to_string())
 }
 
 /// Samples under both variants, and the second's counters of its first run.
-fn samples(results: &Results) -> (f64, f64, Vec<(String, u64)>) {
+fn samples(results: &Results) -> (f64, f64, Vec<u64>) {
     let w = &results.workloads[0];
     let mean = |variant: &str| {
         let samples = w.samples(variant, 0);
@@ -59,20 +61,21 @@ fn samples(results: &Results) -> (f64, f64, Vec<(String, u64)>) {
 
 #[test]
 fn fewer_cpus_do_less() {
-    let count = |counters: &[(String, u64)], name: &str| {
-        counters.iter().find(|(n, _)| n == name).map(|(_, n)| *n)
+    let count = |results: &Results, counters: &[u64], name: &str| {
+        counters[results.counter(name).expect("a counter")]
     };
     // The benchmark starts after 0.3 s, so half of the run has one CPU of eight, on a core of its own.
     let list = r#"[{ at_s = 0.45, offline = "1-7" }, { at_s = 0.65, online = "1-7" }]"#;
     let results = run(list).expect("results");
     let (all, fewer, counters) = samples(&results);
     assert!((0.55..0.97).contains(&(fewer / all)), "{fewer} of {all} records");
-    assert_eq!(count(&counters, "hotplug_steps"), Some(14));
-    assert!(count(&counters, "hotplug_moved") >= Some(7), "{counters:?}");
+    assert_eq!(count(&results, &counters, "hotplug_steps"), 14);
+    assert!(count(&results, &counters, "hotplug_moved") >= 7, "{counters:?}");
     // Without steps the variants are one.
-    let (all, same, counters) = samples(&run("[]").expect("results"));
+    let results = run("[]").expect("results");
+    let (all, same, counters) = samples(&results);
     assert_eq!(all, same);
-    assert_eq!(count(&counters, "hotplug_steps"), None);
+    assert_eq!(count(&results, &counters, "hotplug_steps"), 0);
 }
 
 #[test]

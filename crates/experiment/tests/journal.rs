@@ -1,20 +1,18 @@
 //! Interrupted experiments go on where they stopped, and end with the bytes of one that was not interrupted.
 
-use experiment::engine::SimJob;
+use definition::{ExperimentFile, Plan};
 use experiment::journal::Identity;
-use experiment::{
-    Engine, ExperimentError, ExperimentFile, Journal, Plan, Progress, Results, Sample, SimEngine,
-    store,
-};
+use experiment::{Engine, EngineError, Journal, Progress, SimEngine, SimJob};
 use kernel::Kernel;
 use machine::Machine;
 use proptest::prelude::*;
+use results::{MetricInfo, Results, ResultsError, Run, store};
 use setting::Setting;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
-use workload::Workload;
+use workload::{Counter, Workload};
 
 const EXPERIMENT: &str = include_str!("../../../experiments/power9-big-core.toml");
 const RUNS: usize = 30;
@@ -30,7 +28,7 @@ fn plan(seed: u64) -> Plan {
 }
 
 fn identity(plan: &Plan) -> Identity {
-    Identity::of(plan, "sim", b"program").expect("an identity")
+    Identity::of(plan, results::Engine::Sim, "", b"program").expect("an identity")
 }
 
 /// The simulator that fails at its run `at`, as one that is interrupted there, and counts its runs.
@@ -48,8 +46,16 @@ impl Interrupted {
 impl Engine for Interrupted {
     type Job = SimJob;
 
-    fn name(&self) -> &'static str {
+    fn name(&self) -> results::Engine {
         SimEngine.name()
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        SimEngine.counters()
+    }
+
+    fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo> {
+        SimEngine.metrics(workload, setting)
     }
 
     fn prepare(
@@ -58,22 +64,22 @@ impl Engine for Interrupted {
         kernel: &Kernel,
         workload: Workload,
         setting: &Setting,
-    ) -> Result<SimJob, String> {
+    ) -> Result<SimJob, EngineError> {
         SimEngine.prepare(machine, kernel, workload, setting)
     }
 
-    fn run(&self, job: &SimJob, seed: u64) -> Result<Sample, String> {
+    fn run(&self, job: &SimJob, run: u32, seed: u64) -> Result<Run, EngineError> {
         if self.runs.fetch_add(1, Ordering::Relaxed) >= self.at {
-            return Err("interrupted".to_string());
+            return Err(EngineError::Reported("interrupted".to_string()));
         }
-        SimEngine.run(job, seed)
+        SimEngine.run(job, run, seed)
     }
 }
 
 fn attempt(dir: &Path, plan: &Plan, at: usize, threads: usize) -> (Option<Results>, usize) {
     let engine = Interrupted::new(at);
     let journal = Journal::open(dir, &identity(plan)).expect("a journal");
-    let results = plan.run_from(&engine, threads, Some(&journal), &|_| ());
+    let results = experiment::run_from(plan, &engine, threads, Some(&journal), &|_| ());
     if let Ok(results) = &results {
         store::write(results, dir).expect("a store");
         journal.remove().expect("a journal");
@@ -88,7 +94,7 @@ fn bytes(dir: &Path) -> [Vec<u8>; 2] {
 fn uninterrupted() -> (TempDir, PathBuf) {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let dir = temporary.path().join("whole");
-    let results = plan(1).run(&SimEngine, 1, &|_| ()).expect("results");
+    let results = experiment::run(&plan(1), &SimEngine, 1, &|_| ()).expect("results");
     store::write(&results, &dir).expect("a store");
     (temporary, dir)
 }
@@ -120,7 +126,7 @@ fn progress_counts_runs_and_cells_and_what_was_resumed() {
     let journal = Journal::open(&dir, &identity(&plan(1))).expect("a journal");
     let seen = Mutex::new(Vec::new());
     let note = |progress: Progress| seen.lock().expect("no panic").push(progress);
-    plan(1).run_from(&SimEngine, 1, Some(&journal), &note).expect("results");
+    experiment::run_from(&plan(1), &SimEngine, 1, Some(&journal), &note).expect("results");
     let seen = seen.into_inner().expect("no panic");
     let whole = Progress { runs: 0, runs_in_all: RUNS, cells: 0, cells_in_all: 5, resumed: 8 };
     assert_eq!(seen.first(), Some(&whole));
@@ -129,7 +135,7 @@ fn progress_counts_runs_and_cells_and_what_was_resumed() {
 }
 
 fn refused(dir: &Path, identity: &Identity) -> String {
-    let refused: ExperimentError = Journal::open(dir, identity).expect_err("another's journal");
+    let refused: ResultsError = Journal::open(dir, identity).expect_err("another's journal");
     refused.to_string()
 }
 
@@ -141,7 +147,8 @@ fn runs_of_something_else_are_refused() {
     let error = refused(&dir, &identity(&plan(2)));
     assert!(error.contains("kept.partial"), "{error}");
     assert!(error.contains("found those of another experiment or seed, expected"), "{error}");
-    let other_build = Identity::of(&plan(1), "sim", b"other").expect("an identity");
+    let other_build =
+        Identity::of(&plan(1), results::Engine::Sim, "", b"other").expect("an identity");
     assert!(refused(&dir, &other_build).contains("another build of schedscape"));
     let mut larger = plan(1);
     larger.machine = machine::catalog::load("epyc-7742-2s-nps1").expect("a machine");
@@ -149,9 +156,9 @@ fn runs_of_something_else_are_refused() {
     let held = Journal::open(&dir, &identity(&plan(1))).expect("a journal");
     assert!(refused(&dir, &identity(&plan(1))).contains("a run that goes on"));
     drop(held);
-    std::fs::write(Journal::path_of(&dir), "notes\n").expect("a file");
+    std::fs::write(store::journal_path(&dir), "notes\n").expect("a file");
     assert!(refused(&dir, &identity(&plan(1))).contains("line 1: found something else"));
-    assert_eq!(std::fs::read(Journal::path_of(&dir)).expect("a file"), b"notes\n");
+    assert_eq!(std::fs::read(store::journal_path(&dir)).expect("a file"), b"notes\n");
 }
 
 #[test]
@@ -179,7 +186,7 @@ proptest! {
         let (temporary, whole) = uninterrupted();
         let dir = temporary.path().join("kept");
         attempt(&dir, &plan(1), 12, 1);
-        let path = Journal::path_of(&dir);
+        let path = store::journal_path(&dir);
         let mut text = std::fs::read(&path).expect("a journal");
         let first = text.iter().position(|&b| b == b'\n').expect("a line") + 1;
         let at = first + at.index(text.len() - first);

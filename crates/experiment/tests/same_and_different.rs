@@ -1,6 +1,8 @@
 //! The comparison as a whole: no difference where there is none, one where there is one.
 
-use experiment::{ExperimentFile, Plan, Results, SimEngine};
+use definition::{ExperimentFile, Plan};
+use experiment::SimEngine;
+use results::Results;
 use stats::{Better, Confidence, Resampling, Verdict, compare};
 
 /// Repetitions of the A/A comparison, and how many of them may claim a difference.
@@ -12,7 +14,7 @@ const RUNS: usize = 30;
 fn run(text: &str) -> Results {
     let file = ExperimentFile::parse(text, "test.toml").expect("a good experiment");
     let plan = Plan::new(file, "test.toml").expect("a plan");
-    plan.run(&SimEngine, 0, &|_| {}).expect("results")
+    experiment::run(&plan, &SimEngine, 0, &|_| {}).expect("results")
 }
 
 /// ebizzy for a short time under `first` and `second`, which are the rest of a variant's entry.
@@ -89,7 +91,7 @@ fn results_do_not_depend_on_threads() {
     let file =
         ExperimentFile::parse(&ebizzy(8, "", "smt = 4"), "test.toml").expect("a good experiment");
     let plan = Plan::new(file, "test.toml").expect("a plan");
-    let one = plan.run(&SimEngine, 1, &|_| {}).expect("results");
-    let three = plan.run(&SimEngine, 3, &|_| {}).expect("results");
+    let one = experiment::run(&plan, &SimEngine, 1, &|_| {}).expect("results");
+    let three = experiment::run(&plan, &SimEngine, 3, &|_| {}).expect("results");
     assert_eq!(one, three);
 }

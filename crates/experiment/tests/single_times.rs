@@ -1,8 +1,11 @@
 //! dbench's passes, from the runs to `SubAmean`: in the store, after an interruption, in tables and beside published figures.
 
+use definition::{ExperimentFile, Plan};
 use experiment::journal::Identity;
-use experiment::validate::validate;
-use experiment::{Engine, ExperimentFile, Journal, Plan, Results, SimEngine, Tables, store, study};
+use experiment::{Journal, SimEngine};
+use results::tables::Tables;
+use results::validate::validate;
+use results::{Engine, Results, store, study};
 use stats::table::{ComparedCell, Estimator, Figure};
 use stats::{Confidence, Resampling};
 use std::path::Path;
@@ -39,7 +42,7 @@ seconds = 0.01
 }
 
 fn results(threads: usize) -> Results {
-    plan().run(&SimEngine, threads, &|_| ()).expect("results")
+    experiment::run(&plan(), &SimEngine, threads, &|_| ()).expect("results")
 }
 
 fn settings() -> Resampling {
@@ -84,11 +87,14 @@ fn threads_the_store_and_an_interruption_change_no_pass() {
     let dir = temporary.path().join("store");
     store::write(&whole, &dir).expect("a store");
     assert_eq!(store::read(&dir).expect("a store"), whole);
-    let identity = Identity::of(&plan(), SimEngine.name(), b"program").expect("an identity");
+    let identity = Identity::of(&plan(), Engine::Sim, "", b"program").expect("an identity");
     let resumed = |at: &Path| {
         let journal = Journal::open(at, &identity).expect("a journal");
         let kept = journal.len();
-        (plan().run_from(&SimEngine, 2, Some(&journal), &|_| ()).expect("results"), kept)
+        (
+            experiment::run_from(&plan(), &SimEngine, 2, Some(&journal), &|_| ()).expect("results"),
+            kept,
+        )
     };
     let kept = temporary.path().join("kept");
     assert_eq!(resumed(&kept), (whole.clone(), 0));
@@ -100,7 +106,7 @@ fn the_prediction_beside_the_published_figure_is_that_of_the_table() {
     let mut results = results(0);
     let study = study::load("epyc-7742-frequency-invariance").expect("a shipped study");
     let validation = validate(&study, &results, &settings());
-    let dbench = |c: &&experiment::validate::Cell| c.table == "dbench4";
+    let dbench = |c: &&results::validate::Cell| c.table == "dbench4";
     let found: Vec<_> = validation.cells.iter().filter(dbench).collect();
     assert_eq!(found.iter().map(|c| &c.row).collect::<Vec<_>>(), ["SubAmean 1", "SubAmean 4"]);
     for (row, found) in found.iter().enumerate() {

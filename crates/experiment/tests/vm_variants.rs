@@ -1,7 +1,7 @@
 //! What becomes of variants and workloads in guests, with kernels that are no more than a name and a configuration.
 
+use definition::{ExperimentFile, Plan};
 use experiment::guests::{Bench, Options};
-use experiment::{ExperimentFile, Plan};
 use std::path::Path;
 use vm::boot::Limits;
 use vm::{Accel, Cache};

@@ -1,6 +1,8 @@
 //! Tables of samples as MMTests' users mail them: figures, then what each change may be, each at most 100 columns wide.
 
+use crate::number::fixed;
 use crate::table::{WIDTH, clip, fitted, pad, table};
+use results::analysis::TableAnalysis;
 use stats::table::{Change, Compared, ComparedCell, Estimator, Figure, Overview, OverviewCell};
 use stats::{Better, Table, Verdict};
 use unicode_width::UnicodeWidthStr;
@@ -18,7 +20,7 @@ struct Texts {
 /// One table: its figures with `+-` half of their confidence interval and the percent change, positive where better; then
 /// the interval of each change and the smallest effect that the runs could have shown. A `*` marks what differs from the
 /// first column after Holm's correction over the table.
-pub fn comparison(samples: &Table, compared: &Compared) -> String {
+pub fn comparison(TableAnalysis { samples, compared }: &TableAnalysis) -> String {
     let mut out = format!("{}\n", clip(&samples.metric, WIDTH));
     if !samples.varying.is_empty() {
         out.push_str(&format!("Varying: {}\n", clip(&samples.varying, WIDTH - 9)));
@@ -67,7 +69,7 @@ fn figures(samples: &Table, compared: &Compared) -> Texts {
             ComparedCell::Present { figure, change } => {
                 let percent = match change {
                     Some(c) => {
-                        format!("({:>8.2}%{})", unsigned_zero(c.percent.estimate), mark(c.verdict))
+                        format!("({:>8}%{})", fixed(c.percent.estimate, 2), mark(c.verdict))
                     }
                     None if column == 0 => format!("({:>10})", ""),
                     None => format!("({:>10})", "-"),
@@ -82,11 +84,6 @@ fn figures(samples: &Table, compared: &Compared) -> Texts {
         *base = format!("{} (BASE)", clip(base, NAME - 7));
     }
     texts(samples, compared, &columns, cells.collect())
-}
-
-/// `percent` as it is printed, a zero without a sign.
-fn unsigned_zero(percent: f64) -> f64 {
-    if percent.abs() < 0.005 { 0.0 } else { percent }
 }
 
 fn mark(verdict: Verdict) -> char {
@@ -156,8 +153,8 @@ fn changes(samples: &Table, compared: &Compared) -> Texts {
 fn change(change: &Change) -> String {
     let (p, mark) = (&change.percent, mark(change.verdict));
     let smallest = change.smallest_detectable_percent;
-    let estimate = unsigned_zero(p.estimate);
-    format!("{estimate:.2}{mark} [{:>6.2}, {:>6.2}] <{smallest:>5.2}", p.low, p.high)
+    let [estimate, low, high] = [p.estimate, p.low, p.high].map(|value| fixed(value, 2));
+    format!("{estimate}{mark} [{low:>6}, {high:>6}] <{smallest:>5.2}")
 }
 
 /// As many columns beside each other as fit, the others below them.

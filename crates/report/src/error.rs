@@ -14,6 +14,15 @@ pub enum ReportError {
     /// Samples that cannot be compared.
     #[error(transparent)]
     Stats(#[from] stats::StatsError),
+    /// An SMT mode that the machine does not have.
+    #[error(transparent)]
+    Online(#[from] machine::model::OnlineError),
+    /// Domains that cannot be built.
+    #[error(transparent)]
+    Domains(#[from] kernel::KernelError),
+    /// Results that cannot be analysed.
+    #[error(transparent)]
+    Results(#[from] results::ResultsError),
     /// A page that cannot be assembled.
     #[error("page: {0}")]
     Page(#[from] askama::Error),

@@ -1,16 +1,18 @@
-//! Tables and pictures as text, and pictures of machines.
+//! What people look at: tables, histograms and comparisons as text, JSON and CSV; pictures; the HTML report.
+//!
+//! Everything of results is rendered from one [`results::Analysis`]. Nothing is computed of runs here, and nothing is printed.
 
 pub mod charts;
-pub mod comparison;
+mod comparison;
 pub mod constants;
-pub mod counters;
+mod counters;
 pub mod domains_diff;
 pub mod domains_tree;
-pub mod engines;
 mod error;
-pub mod findings;
-pub mod histogram;
+mod histogram;
 pub mod html;
+pub mod json;
+mod layouts;
 pub mod machine_diff;
 mod machine_levels;
 pub mod machine_svg;
@@ -18,13 +20,20 @@ pub mod machine_svg;
 mod machine_testing;
 pub mod machine_tree;
 mod machine_words;
-pub mod ministat;
+mod ministat;
+pub mod mmtests;
+mod number;
 pub mod prefetch_sweep;
 pub mod prefetch_sweep_svg;
-pub mod results;
-pub mod sparkline;
-pub mod styles;
+pub mod setup;
+pub mod sides;
+mod sparkline;
 pub mod table;
+pub mod text;
 pub mod validation;
+mod words;
+mod workload;
 
 pub use error::ReportError;
+pub use layouts::Style;
+pub use text::Layout;

@@ -1,5 +1,6 @@
 //! The table that ministat prints and kernel mails carry, with our own interval and verdict below.
 
+use crate::number::signed;
 use crate::table::{WIDTH, clip};
 use stats::{Better, Comparison, Summary};
 
@@ -83,10 +84,10 @@ fn compared(c: &Comparison) -> String {
     };
     let p = &c.percent;
     out.push_str(&format!(
-        "Percent change {:+.2}%, BCa interval {:+.2}% to {:+.2}% at {:.1}% (positive = better)\n",
-        p.estimate,
-        p.low,
-        p.high,
+        "Percent change {}%, BCa interval {}% to {}% at {:.1}% (positive = better)\n",
+        signed(p.estimate, 2),
+        signed(p.low, 2),
+        signed(p.high, 2),
         p.confidence.percent()
     ));
     out.push_str(&format!(

@@ -1,8 +1,9 @@
 //! The sweep of the prefetch engine as text: when logging pays, and when it costs.
 
 use crate::machine_words::kib;
+use crate::number::signed;
 use crate::table::{fitted, table};
-use experiment::prefetch_sweep::{Point, Scene, Sweep};
+use results::prefetch_sweep::{Point, Scene, Sweep};
 
 /// A gain or a loss of less than so many percent counts as none.
 const SMALL: f64 = 1.0;
@@ -65,8 +66,8 @@ fn by_rate(sweep: &Sweep) -> String {
         let count = |of: &dyn Fn(f64) -> bool| percents.iter().filter(|&&p| of(p)).count();
         vec![
             rate_words(rate),
-            format!("{:+.1}", percents.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
-            format!("{:+.1}", percents.iter().copied().fold(f64::INFINITY, f64::min)),
+            signed(percents.iter().copied().fold(f64::NEG_INFINITY, f64::max), 1),
+            signed(percents.iter().copied().fold(f64::INFINITY, f64::min), 1),
             count(&|p| p >= SMALL).to_string(),
             count(&|p| p <= -SMALL).to_string(),
             percents.len().to_string(),
@@ -78,8 +79,8 @@ fn by_rate(sweep: &Sweep) -> String {
 
 fn case(p: &Point) -> String {
     format!(
-        "{:+.1} %: {}, {} for {} us, restored {}; {:.0} lines restored in a slice, {:.0} of them used",
-        p.percent,
+        "{} %: {}, {} for {} us, restored {}; {:.0} lines restored in a slice, {:.0} of them used",
+        signed(p.percent, 1),
         scene_words(&p.scene),
         size_words(p.working_set_kib),
         p.slice_us,

@@ -2,8 +2,9 @@
 
 use crate::machine_svg::draw::{number, words};
 use crate::machine_svg::text::{FONTS, wrap};
+use crate::number::signed;
 use crate::prefetch_sweep::{rate_words, scene_words, size_words};
-use experiment::prefetch_sweep::{Point, Scene, Sweep};
+use results::prefetch_sweep::{Point, Scene, Sweep};
 use svg::Document;
 use svg::node::element::{Description, Group, Rectangle, Title};
 
@@ -92,8 +93,8 @@ fn colour(percent: f64, scale: f64) -> String {
 fn figure(percent: f64) -> String {
     match percent {
         p if p.abs() < 0.05 => "0".to_string(),
-        p if p.abs() < 9.95 => format!("{p:+.1}"),
-        p => format!("{p:+.0}"),
+        p if p.abs() < 9.95 => signed(p, 1),
+        p => signed(p, 0),
     }
 }
 
@@ -142,10 +143,10 @@ impl Picture<'_> {
 
     fn cell(&self, point: &Point, x: f64, y: f64) -> Group {
         let tip = format!(
-            "{}, {} us: {:+.2} %, {:.0} lines restored in a slice, {:.0} of them used",
+            "{}, {} us: {} %, {:.0} lines restored in a slice, {:.0} of them used",
             size_words(point.working_set_kib),
             point.slice_us,
-            point.percent,
+            signed(point.percent, 2),
             point.lines_restored,
             point.lines_useful
         );
@@ -188,7 +189,7 @@ fn square(x: f64, y: f64, percent: f64, scale: f64) -> Group {
 mod tests {
     use super::*;
     use crate::prefetch_sweep::prefetch_sweep;
-    use experiment::prefetch_sweep::Grid;
+    use results::prefetch_sweep::Grid;
 
     fn point(set: f64, slice: f64, rate_cycles: Option<u32>, percent: f64) -> Point {
         Point {

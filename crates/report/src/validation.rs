@@ -1,11 +1,12 @@
 //! Published beside predicted figures.
 
+use crate::number::signed;
 use crate::table::fitted;
-use experiment::study::Study;
-use experiment::validate::{Cell, Validation};
+use results::analysis::Published;
+use results::validate::Cell;
 
 /// The cells as a table, with the error in percent points and what was calibrated.
-pub fn validation(study: &Study, validation: &Validation) -> String {
+pub fn validation(Published { study, validation }: &Published) -> String {
     let columns =
         ["", "variant", "published", "", "change", "predicted", "", "change", "95 %", "error"];
     let mut out = String::new();
@@ -45,12 +46,12 @@ fn row(c: &Cell) -> Vec<String> {
         c.column.clone(),
         c.published_baseline.map_or(String::new(), figure),
         c.published_variant.map_or(String::new(), figure),
-        format!("{:+.2}", c.published_percent),
+        signed(c.published_percent, 2),
         figure(c.predicted_baseline),
         figure(c.predicted_variant),
-        format!("{:+.2}", c.predicted_percent),
-        format!("{:+.2}..{:+.2}", c.predicted_low, c.predicted_high),
-        format!("{:+.2}", c.error()),
+        signed(c.predicted_percent, 2),
+        format!("{}..{}", signed(c.predicted_low, 2), signed(c.predicted_high, 2)),
+        signed(c.error(), 2),
     ]
 }
 
@@ -66,6 +67,7 @@ fn figure(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use results::validate::Validation;
     use stats::Better;
 
     fn cell() -> Cell {
@@ -90,9 +92,12 @@ mod tests {
 
     #[test]
     fn cells_and_missing_figures_are_both_shown() {
-        let study = experiment::study::load("power9-big-core").expect("a shipped study");
+        let study = results::study::load("power9-big-core").expect("a shipped study");
         let missing = vec!["ebizzy, mean, big-core".to_string()];
-        let text = validation(&study, &Validation { cells: vec![cell()], missing });
+        let text = validation(&Published {
+            study,
+            validation: Validation { cells: vec![cell()], missing },
+        });
         assert!(
             text.contains("sched-pipe (s)\n") && !text.contains("ebizzy (records/s)"),
             "{text}"

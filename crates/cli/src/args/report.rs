@@ -1,6 +1,7 @@
 //! Layouts of results, and `schedscape report`.
 
 use clap::{Args as ClapArgs, ValueEnum};
+use report::{Layout, Style};
 use std::path::PathBuf;
 
 /// How results are laid out.
@@ -12,6 +13,20 @@ pub struct LayoutArgs {
     /// Print figures as comma-separated values, a line for each variant of each quantity
     #[arg(long, conflicts_with_all = ["json", "style", "counters"])]
     pub csv: bool,
+}
+
+impl LayoutArgs {
+    /// What was asked for.
+    pub fn layout(&self) -> Layout {
+        match (self.style, self.csv) {
+            (Some(StyleName::Mmtests), _) => Layout::Style(Style::Mmtests),
+            (Some(StyleName::Ministat), _) => Layout::Style(Style::Ministat),
+            (Some(StyleName::Plain), _) => Layout::Style(Style::Plain),
+            (Some(StyleName::Markdown), _) => Layout::Style(Style::Markdown),
+            (None, true) => Layout::Csv,
+            (None, false) => Layout::Whole,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@ use super::guest::Ready;
 use crate::Failure;
 use crate::args::CaptureArgs;
 use crate::output::print;
-use experiment::store;
+use results::store;
 
 pub fn capture(args: &CaptureArgs) -> Result<(), Failure> {
     store::check_new(&args.output)?;

@@ -3,13 +3,14 @@
 use super::guest::Ready;
 use crate::Failure;
 use crate::args::{DomainsFormat, VmDomainsArgs};
-use crate::domains::{Question, study_form};
+use crate::domains::Question;
 use crate::domains_diff::{Differ, of_step};
 use crate::output::print;
 use crate::{machines, recorded};
-use experiment::store::{self, TEMPORARY_PREFIX};
 use machine::Machine;
 use report::domains_tree::domains_tree;
+use report::setup::study_form;
+use results::store::{self, TEMPORARY_PREFIX};
 use std::path::Path;
 use vm::capture::{Step, online_after};
 

@@ -4,10 +4,10 @@ use super::cache;
 use crate::Failure;
 use crate::args::{AccelName, GuestArgs};
 use crate::progress::bar;
-use experiment::store::TEMPORARY_PREFIX;
 use kernel::Kernel;
 use machine::Machine;
 use report::domains_diff::{diff, of_domains};
+use results::store::TEMPORARY_PREFIX;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -55,7 +55,7 @@ impl Ready {
         let append = format!("{} {}", board.append, args.append).trim().to_owned();
         Ok(Ready {
             model: kernel.model()?,
-            accel: accel.arguments(arch)?,
+            accel: vm::accel_arguments(accel, arch)?,
             limits: limits(args),
             stop: stop_on_signals()?,
             board,

@@ -5,9 +5,11 @@ use super::guest::{accel, limits, stop_on_signals};
 use crate::Failure;
 use crate::args::GuestArgs;
 use crate::progress::bar;
+use definition::Plan;
+use experiment::Journal;
 use experiment::guests::{Bench, Options, Told, Traced};
-use experiment::{Journal, Plan, Results};
 use indicatif::ProgressBar;
+use results::Results;
 
 /// What of `plan` guests can run, and how.
 pub fn bench(plan: Plan, args: &GuestArgs, boots: u32) -> Result<(Bench, Options), Failure> {

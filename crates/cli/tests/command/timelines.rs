@@ -52,11 +52,12 @@ fn a_stored_runs_timeline_is_that_of_its_experiment_and_adds_up_to_its_counters(
     assert_eq!(text, read(dir.path(), "b.trace"));
     assert_eq!(read(dir.path(), "a.pftrace"), read(dir.path(), "b.perfetto-trace"));
 
-    let results = experiment::store::read(&dir.path().join("out")).expect("the store");
+    let results = results::store::read(&dir.path().join("out")).expect("the store");
     let pipe = results.workloads.iter().find(|w| w.name == "sched-pipe").expect("the workload");
     let runs = pipe.variants.iter().find(|v| v.name == "big-core").expect("the variant");
     let counted = |name: &str| {
-        runs.runs[1].counters.iter().find(|c| c.0 == name).expect("the counter").1 as usize
+        let at = results.counter(name).expect("the counter");
+        runs.runs[1].counters[at] as usize
     };
     let text = String::from_utf8(text).expect("UTF-8");
     let count = |what: &str| text.lines().filter(|l| l.contains(what)).count();

@@ -171,13 +171,7 @@ fn jobs(plan: &Plan, programs: &[Program]) -> Result<Vec<Cell<()>>, ExperimentEr
         let metrics: Vec<MetricInfo> = all.filter(|info| names.contains(&info.name)).collect();
         for variant in plan.file.variants_of(w) {
             let ignored = built.ignored.clone();
-            jobs.push(Cell {
-                workload: w,
-                variant,
-                metrics: metrics.clone(),
-                ignored,
-                job: (),
-            });
+            jobs.push(Cell { workload: w, variant, metrics: metrics.clone(), ignored, job: () });
         }
     }
     Ok(jobs)

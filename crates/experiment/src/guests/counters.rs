@@ -36,10 +36,16 @@ fn table(
     let domains = || stat.cpus.iter().flat_map(|cpu| &cpu.domains);
     let mut out = vec![
         (number("sched_count", "calls of schedule()"), sum(&|c| c.sched_count)),
-        (number("sched_goidle", "calls of schedule() that left the CPU idle"), sum(&|c| c.sched_goidle)),
+        (
+            number("sched_goidle", "calls of schedule() that left the CPU idle"),
+            sum(&|c| c.sched_goidle),
+        ),
         (number("yld_count", "calls of sched_yield()"), sum(&|c| c.yld_count)),
         (number("context_switches", "switches between tasks (/proc/stat)"), context_switches),
-        (Counter::ns("run_delay_ns", "time that tasks were runnable without running"), sum(&|c| c.run_delay_ns)),
+        (
+            Counter::ns("run_delay_ns", "time that tasks were runnable without running"),
+            sum(&|c| c.run_delay_ns),
+        ),
         (number("ttwu_count", "wake-ups (try_to_wake_up)"), sum(&|c| c.ttwu_count)),
         (
             number("ttwu_move_affine", "wake-ups that wake_affine() gave to the waker's CPU"),

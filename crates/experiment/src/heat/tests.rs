@@ -1,6 +1,9 @@
 use super::slices::FIRST_SLICE_NS;
+use super::slices::MOST_SLICES;
 use super::*;
-use crate::{ExperimentFile, SimEngine, results::Results};
+use crate::SimEngine;
+use definition::ExperimentFile;
+use results::Results;
 
 #[test]
 fn busy_time_is_kept_when_slices_are_joined() {
@@ -49,7 +52,7 @@ fn clocks_count_while_a_task_runs() {
 /// The first workload of an experiment, whose text is changed to run but once.
 fn one_run(text: &str) -> (Plan, Results) {
     let plan = Plan::new(ExperimentFile::parse(text, "x.toml").unwrap(), "x.toml").unwrap();
-    let results = plan.run(&SimEngine, 1, &|_| {}).unwrap();
+    let results = crate::run(&plan, &SimEngine, 1, &|_| {}).unwrap();
     (plan, results)
 }
 

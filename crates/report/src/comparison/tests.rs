@@ -19,7 +19,8 @@ fn samples(columns: &[&str], rows: Vec<(&str, Vec<Cell>)>) -> Table {
 
 fn printed(table: &Table) -> String {
     let resampling = Resampling::new(2000, 1, Confidence::P95).unwrap();
-    comparison(table, &table.compare(&resampling, Confidence::P95).unwrap())
+    let compared = table.compare(&resampling, Confidence::P95).unwrap();
+    comparison(&TableAnalysis { samples: table.clone(), compared })
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use super::Source;
 use crate::charts::colours;
-use crate::findings::{Finding, in_words, of_workload};
-use experiment::file::VariantEntry;
+use crate::words::in_words;
+use definition::file::VariantEntry;
+use results::analysis::{Finding, TableAnalysis};
+use results::{MetricInfo, WorkloadResults};
 use stats::table::OverviewCell;
 use stats::{Better, Verdict};
 
@@ -70,7 +72,7 @@ pub(super) fn tally(outcomes: &[Outcome]) -> String {
 }
 
 pub(super) fn variants(source: &Source) -> Vec<Variant> {
-    let all = source.results.experiment.variants.iter().enumerate();
+    let all = source.analysis.results.experiment.variants.iter().enumerate();
     all.map(|(at, v)| Variant {
         name: v.name.clone(),
         title: v.title.clone(),
@@ -116,9 +118,9 @@ fn on_off(on: bool) -> &'static str {
 }
 
 pub(super) fn workloads(source: &Source) -> Vec<Workload> {
-    let of = |w: &experiment::results::WorkloadResults| {
-        let entry = source.results.experiment.workloads.iter().find(|e| e.name == w.name);
-        let metric = |m: &experiment::results::MetricInfo| match m.unit.as_str() {
+    let of = |w: &WorkloadResults| {
+        let entry = source.analysis.results.experiment.workload(&w.name);
+        let metric = |m: &MetricInfo| match m.unit.as_str() {
             "" => m.name.clone(),
             unit => format!("{} ({unit})", m.name),
         };
@@ -131,11 +133,11 @@ pub(super) fn workloads(source: &Source) -> Vec<Workload> {
             ignored: ignored.collect::<Vec<_>>().join(", "),
         }
     };
-    source.results.workloads.iter().map(of).collect()
+    source.analysis.results.workloads.iter().map(of).collect()
 }
 
 pub(super) fn constants(source: &Source) -> Vec<Constant> {
-    let all = source.results.constants.iter();
+    let all = source.analysis.results.constants.iter();
     all.map(|(name, c)| Constant {
         name: name.to_string(),
         value: c.value.to_string(),
@@ -178,13 +180,11 @@ pub(super) fn class(verdict: Option<Verdict>) -> &'static str {
 
 /// Verdicts: of tables as wholes where there are tables, else of each workload and metric.
 pub(super) fn outcomes(source: &Source) -> Vec<Outcome> {
-    let Some(rows) = &source.rows else {
-        let workloads = source.results.workloads.iter();
-        let findings = workloads.flat_map(|w| of_workload(w, &source.resampling));
-        return findings.flat_map(|f| outcomes_of(&f)).collect();
+    let Some(tables) = &source.analysis.tables else {
+        return source.analysis.single_findings().iter().flat_map(outcomes_of).collect();
     };
     let mut out = Vec::new();
-    for overview in &rows.overviews {
+    for overview in tables.parts().map(|part| &part.overview) {
         let Some((baseline, variants)) = overview.columns.split_first() else { continue };
         for line in &overview.lines {
             for (variant, cell) in variants.iter().zip(&line.cells) {
@@ -206,9 +206,9 @@ pub(super) fn outcomes(source: &Source) -> Vec<Outcome> {
 
 /// The range of the smallest detectable effects over a table's rows.
 fn smallest(source: &Source, metric: &str, variant: &str) -> Option<(f64, f64)> {
-    let tables = &source.rows.as_ref()?.tables;
-    let (table, compared) = tables.iter().find(|(t, _)| t.metric == metric)?;
-    let column = table.columns.iter().position(|c| c == variant)?;
+    let mut tables = source.analysis.tables.iter().flat_map(|t| t.parts()).flat_map(|p| &p.tables);
+    let TableAnalysis { samples, compared } = tables.find(|t| t.samples.metric == metric)?;
+    let column = samples.columns.iter().position(|c| c == variant)?;
     let effects = compared.rows.iter().filter_map(|row| row.cells.get(column)?.change());
     effects.map(|c| c.smallest_detectable_percent).fold(None, |range: Option<(f64, f64)>, v| {
         Some(range.map_or((v, v), |(low, high)| (low.min(v), high.max(v))))

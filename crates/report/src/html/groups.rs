@@ -5,11 +5,9 @@ use super::compared::{Outcome, outcomes_of};
 use super::pictures::Pictures;
 use crate::charts::Picture;
 use crate::error::ReportError;
-use crate::findings::{of_table, of_workload};
-use crate::{comparison, counters, results};
-use experiment::results::WorkloadResults;
-use stats::Table;
-use stats::table::Compared;
+use crate::{comparison, counters, workload};
+use results::WorkloadResults;
+use results::analysis::{Finding, TableAnalysis, WorkloadAnalysis};
 
 /// Pictures and text that belong together.
 #[derive(Debug)]
@@ -43,34 +41,42 @@ const SPREAD: usize = 2;
 /// By table where there are tables, else by workload.
 pub(super) fn groups(source: &Source) -> Result<Vec<Group>, ReportError> {
     let draw = Pictures { source };
-    let mut groups = match &source.rows {
-        Some(rows) => {
+    let mut groups = match &source.analysis.tables {
+        Some(tables) => {
             let (mut groups, mut left) = (Vec::new(), ROWS);
-            for (table, compared) in &rows.tables {
-                groups.push(of_rows(&draw, table, compared, left)?);
-                left = left.saturating_sub(table.rows.len());
+            for table in tables.parts().flat_map(|part| &part.tables) {
+                groups.push(of_rows(&draw, table, left)?);
+                left = left.saturating_sub(table.samples.rows.len());
             }
             groups.extend(beside_rows(&draw)?);
             groups
         }
         None => {
-            let workloads = source.results.workloads.iter().filter(|w| has_runs(w));
-            workloads.map(|w| of_single(&draw, w)).collect::<Result<Vec<_>, _>>()?
+            let all = with_runs(source);
+            all.map(|(w, a)| of_single(&draw, w, a)).collect::<Result<Vec<_>, _>>()?
         }
     };
     groups.iter_mut().take(OPEN).for_each(|g| g.is_open = true);
     Ok(groups)
 }
 
-fn has_runs(workload: &WorkloadResults) -> bool {
-    workload.variants.iter().any(|v| !v.runs.is_empty())
+/// Workloads of which there are runs.
+fn with_runs<'a>(
+    source: &'a Source,
+) -> impl Iterator<Item = (&'a WorkloadResults, &'a WorkloadAnalysis)> {
+    let all = source.analysis.results.workloads.iter().zip(&source.analysis.workloads);
+    all.filter(|(w, _)| w.variants.iter().any(|v| !v.runs.is_empty()))
 }
 
-fn of_single(draw: &Pictures, workload: &WorkloadResults) -> Result<Group, ReportError> {
-    let source = draw.source;
-    let entry = source.results.experiment.workloads.iter().find(|w| w.name == workload.name);
-    let study = source.published.map(|p| p.0);
-    let findings = of_workload(workload, &source.resampling);
+fn of_single(
+    draw: &Pictures,
+    workload: &WorkloadResults,
+    analysis: &WorkloadAnalysis,
+) -> Result<Group, ReportError> {
+    let all = draw.source.analysis;
+    let entry = all.results.experiment.workload(&workload.name);
+    let study = all.published.as_ref().map(|p| &p.study);
+    let findings = analysis.findings();
     let mut pictures = Vec::new();
     pictures.extend(draw.changes(&workload.name, &findings)?);
     let mut spread = Vec::new();
@@ -80,14 +86,14 @@ fn of_single(draw: &Pictures, workload: &WorkloadResults) -> Result<Group, Repor
     pictures.extend(draw.distances(&workload.name, &[workload])?);
     let mut more = vec![More {
         title: "As in the terminal".to_string(),
-        text: results::workload(workload, entry, study, &source.resampling),
+        text: workload::workload(workload, analysis, entry, study),
         pictures: vec![],
     }];
     if !spread.is_empty() {
         let title = format!("Single runs, {} further metrics", spread.len());
         more.push(More { title, text: String::new(), pictures: spread });
     }
-    more.push(counted(draw, workload, true)?);
+    more.push(counted(draw, workload, analysis, true)?);
     Ok(Group {
         title: workload.title.clone(),
         name: workload.name.clone(),
@@ -103,6 +109,7 @@ fn of_single(draw: &Pictures, workload: &WorkloadResults) -> Result<Group, Repor
 fn counted(
     draw: &Pictures,
     workload: &WorkloadResults,
+    analysis: &WorkloadAnalysis,
     is_drawn: bool,
 ) -> Result<More, ReportError> {
     let mut pictures = Vec::new();
@@ -115,20 +122,17 @@ fn counted(
     } else {
         "all counters"
     };
-    let (title, text) = (format!("{}: {what}", workload.name), counters::counters(workload));
-    Ok(More { title, text, pictures })
+    let schema = &draw.source.analysis.results.counters;
+    let text = counters::counters(schema, workload, analysis);
+    Ok(More { title: format!("{}: {what}", workload.name), text, pictures })
 }
 
 /// A table, with the single runs of its first `drawn` rows.
-fn of_rows(
-    draw: &Pictures,
-    table: &Table,
-    compared: &Compared,
-    drawn: usize,
-) -> Result<Group, ReportError> {
-    let findings = of_table(table, compared);
+fn of_rows(draw: &Pictures, analysis: &TableAnalysis, drawn: usize) -> Result<Group, ReportError> {
+    let table = &analysis.samples;
+    let findings = Finding::of_table(analysis);
     let mut pictures = Vec::new();
-    pictures.extend(draw.ratios(table, compared)?);
+    pictures.extend(draw.ratios(analysis)?);
     let changes = draw.changes(&table.metric, &findings)?;
     let mut spread = Vec::new();
     for finding in findings.iter().take(drawn) {
@@ -148,7 +152,7 @@ fn of_rows(
         title: format!("{} ({})", table.metric, table.unit),
         name: table.metric.clone(),
         outcomes: vec![],
-        text: comparison::comparison(table, compared),
+        text: comparison::comparison(analysis),
         pictures,
         more,
         is_open: false,
@@ -157,13 +161,13 @@ fn of_rows(
 
 /// What tables do not show: placement and counters of their workloads.
 fn beside_rows(draw: &Pictures) -> Result<Vec<Group>, ReportError> {
-    let all: Vec<&WorkloadResults> =
-        draw.source.results.workloads.iter().filter(|w| has_runs(w)).collect();
+    let all: Vec<_> = with_runs(draw.source).collect();
     if all.is_empty() {
         return Ok(vec![]);
     }
-    let pictures = draw.distances("all", &all)?.into_iter().collect();
-    let more = all.iter().enumerate().map(|(at, w)| counted(draw, w, at < WATCHED));
+    let workloads: Vec<&WorkloadResults> = all.iter().map(|(w, _)| *w).collect();
+    let pictures = draw.distances("all", &workloads)?.into_iter().collect();
+    let more = all.iter().enumerate().map(|(at, (w, a))| counted(draw, w, a, at < WATCHED));
     let more = more.collect::<Result<_, _>>()?;
     Ok(vec![Group {
         title: "Where wake-ups landed, waits and counters".to_string(),

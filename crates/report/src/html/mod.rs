@@ -10,44 +10,26 @@ mod watched;
 use crate::charts::Picture;
 use crate::error::ReportError;
 use askama::Template;
-use experiment::heat::Heat;
-use experiment::reproduce::Reproduction;
-use experiment::study::Study;
-use experiment::validate::Validation;
-use experiment::{Plan, Results};
-use stats::table::{Compared, Overview};
-use stats::{Resampling, Table};
+use definition::Plan;
+use results::Analysis;
+use results::heat::Heat;
+use results::reproduce::Reproduction;
 
 /// All that a report is made of.
 #[derive(Debug)]
 pub struct Source<'a> {
-    /// The results, or what is left of them.
-    pub results: &'a Results,
+    /// The results, or what is left of them, and what follows from them.
+    pub analysis: &'a Analysis<'a>,
     /// Version of schedscape that ran them.
     pub schedscape: &'a str,
     /// What is wrong with them.
     pub damage: Option<String>,
     /// The experiment with its machine and kernels, or why there is none any more.
     pub plan: Result<&'a Plan, String>,
-    /// Tables with what they say, by what they show; where the experiment lists a parameter's values.
-    pub rows: Option<Rows<'a>>,
-    /// Published beside predicted figures, where there are some.
-    pub published: Option<(&'a Study, &'a Validation)>,
     /// One run of one workload, CPU by CPU.
     pub heat: Heats,
     /// How to run it again.
     pub reproduction: &'a Reproduction,
-    /// How intervals are made.
-    pub resampling: Resampling,
-}
-
-/// Tables of rows, compared.
-#[derive(Debug, Clone)]
-pub struct Rows<'a> {
-    /// Ratios by table.
-    pub overviews: Vec<Overview>,
-    /// Tables: performance, performance per watt, power.
-    pub tables: Vec<(&'a Table, Compared)>,
 }
 
 /// Runs watched CPU by CPU, or why there are none.

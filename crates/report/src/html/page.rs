@@ -65,17 +65,18 @@ struct Published {
 
 impl Page {
     pub(super) fn of(source: &Source) -> Result<Page, ReportError> {
-        let experiment = &source.results.experiment;
+        let results = source.analysis.results;
+        let experiment = &results.experiment;
         let outcomes = compared::outcomes(source);
         let tally = compared::tally(&outcomes);
         let (outcomes, further) = at_once(outcomes);
         Ok(Page {
             title: experiment.title.clone(),
             name: experiment.name.clone(),
-            engine: source.results.engine.clone(),
-            is_simulated: !experiment::guests::measured_in_guests(&source.results.engine),
+            engine: results.engine.to_string(),
+            is_simulated: !results.engine.is_guest(),
             schedscape: source.schedscape.to_string(),
-            seed: experiment.seed,
+            seed: experiment.seed(),
             damage: source.damage.clone(),
             machine_name: experiment.machine.clone(),
             machine: machine(source),
@@ -150,11 +151,11 @@ fn machine(source: &Source) -> Result<Drawing, String> {
 }
 
 fn published(source: &Source) -> Result<Option<Published>, ReportError> {
-    let Some((study, found)) = source.published else { return Ok(None) };
+    let Some(published) = &source.analysis.published else { return Ok(None) };
     Ok(Some(Published {
-        title: study.title.clone(),
-        source: study.source.clone(),
-        text: validation(study, found),
-        pictures: Pictures { source }.published(study, found)?,
+        title: published.study.title.clone(),
+        source: published.study.source.clone(),
+        text: validation(published),
+        pictures: Pictures { source }.published(published)?,
     }))
 }

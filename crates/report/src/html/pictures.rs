@@ -8,12 +8,13 @@ use crate::charts::shares::{Bar, shares};
 use crate::charts::spread::{Spread, spread};
 use crate::charts::{Picture, colours};
 use crate::error::ReportError;
-use crate::findings::{Finding, in_words};
-use experiment::results::WorkloadResults;
-use experiment::study::Study;
-use experiment::validate::{Cell, Validation};
-use stats::table::Compared;
-use stats::{Table, Verdict};
+use crate::number::signed;
+use crate::words::in_words;
+use machine::distance::Distance;
+use results::analysis::{Finding, Published, TableAnalysis};
+use results::validate::Cell;
+use results::{VariantRuns, WorkloadResults, counters};
+use stats::Verdict;
 
 /// Most lines of a picture of changes; the others go into further pictures.
 const LINES: usize = 90;
@@ -39,7 +40,7 @@ fn picture(name: String, title: &str, svg: Option<String>) -> Option<Picture> {
 impl Pictures<'_> {
     /// A variant's place, which gives its colour.
     pub(super) fn place(&self, variant: &str) -> usize {
-        let variants = &self.source.results.experiment.variants;
+        let variants = &self.source.analysis.results.experiment.variants;
         variants.iter().position(|v| v.name == variant).unwrap_or(variants.len())
     }
 
@@ -109,8 +110,7 @@ impl Pictures<'_> {
     /// The rows of a table.
     pub(super) fn ratios(
         &self,
-        table: &Table,
-        compared: &Compared,
+        TableAnalysis { samples: table, compared }: &TableAnalysis,
     ) -> Result<Option<Picture>, ReportError> {
         let labels: Vec<String> = compared.rows.iter().map(|r| r.label.clone()).collect();
         let ratio = |row: &stats::table::ComparedRow, column: usize| {
@@ -137,7 +137,8 @@ impl Pictures<'_> {
         name: &str,
         workloads: &[&WorkloadResults],
     ) -> Result<Option<Picture>, ReportError> {
-        let names = experiment::results::distances();
+        let results = self.source.analysis.results;
+        let names = Distance::ALL.map(|d| d.name().replace('_', " "));
         let mut bars: Vec<Bar> = Vec::new();
         for w in workloads {
             for v in &w.variants {
@@ -145,11 +146,9 @@ impl Pictures<'_> {
                     1 => v.name.clone(),
                     _ => format!("{}: {}", w.name, v.name),
                 };
-                let part = |d: &&str| {
-                    let count = w.mean_counter(&v.name, &format!("ttwu_{d}"))?;
-                    (count > 0.0).then(|| (d.replace('_', " "), count))
-                };
-                bars.push((label, names.iter().filter_map(part).collect()));
+                let counts = counters::wakeups_by_distance(results, v).unwrap_or_default();
+                let parts = counts.into_iter().filter(|(_, count)| *count > 0.0);
+                bars.push((label, parts.map(|(d, n)| (names[d as usize].clone(), n)).collect()));
             }
         }
         in_order(&mut bars, &names);
@@ -160,13 +159,13 @@ impl Pictures<'_> {
 
     /// How many threads shared a pipeline while it ran.
     pub(super) fn pipelines(&self, w: &WorkloadResults) -> Result<Option<Picture>, ReportError> {
-        let part = |v: &str, k: usize| {
-            let ns = w.mean_counter(v, &format!("run_ns_{k}_busy"))?;
+        let part = |(k, ns): (usize, f64)| {
             let name = if k == 1 { "alone".to_string() } else { format!("{k} threads") };
             (ns > 0.0).then_some((name, ns))
         };
-        let bar = |v: &experiment::results::VariantRuns| {
-            (v.name.clone(), (1..=8).filter_map(|k| part(&v.name, k)).collect())
+        let bar = |v: &VariantRuns| {
+            let times = counters::run_ns_by_busy(self.source.analysis.results, v);
+            (v.name.clone(), times.into_iter().filter_map(part).collect())
         };
         let bars: Vec<Bar> = w.variants.iter().map(bar).collect();
         let title = format!("{}: running time by busy threads on the pipeline", w.name);
@@ -180,7 +179,7 @@ impl Pictures<'_> {
             .map(|v| Waits {
                 name: v.name.clone(),
                 variant: self.place(&v.name),
-                bins: wait_bins(w, &v.name),
+                bins: counters::wakeups_by_wait(self.source.analysis.results, v),
             })
             .collect();
         let title = format!("{}: how long woken tasks waited", w.name);
@@ -190,8 +189,7 @@ impl Pictures<'_> {
     /// Published beside predicted changes, a picture a table.
     pub(super) fn published(
         &self,
-        study: &Study,
-        validation: &Validation,
+        Published { study, validation }: &Published,
     ) -> Result<Vec<Picture>, ReportError> {
         let mut out = Vec::new();
         for table in &study.tables {
@@ -218,42 +216,26 @@ impl Pictures<'_> {
             proven: !c.calibrated,
             published: Some(c.published_percent),
             tip: format!(
-                "{}, {}, {}: published {:+.2} %, predicted {:+.2} % [{:+.2}, {:+.2}], error {:+.2} points{mark}",
+                "{}, {}, {}: published {} %, predicted {} % [{}, {}], error {} points{mark}",
                 c.table,
                 c.row,
                 c.column,
-                c.published_percent,
-                c.predicted_percent,
-                c.predicted_low,
-                c.predicted_high,
-                c.error()
+                signed(c.published_percent, 2),
+                signed(c.predicted_percent, 2),
+                signed(c.predicted_low, 2),
+                signed(c.predicted_high, 2),
+                signed(c.error(), 2)
             ),
         }
     }
 }
 
 /// Puts a part of 0 for every distance that any bar has before the first bar's own, so that the key has them in order.
-fn in_order(bars: &mut [Bar], names: &[&str]) {
+fn in_order(bars: &mut [Bar], names: &[String]) {
     let has = |name: &String, bars: &[Bar]| bars.iter().any(|b| b.1.iter().any(|p| p.0 == *name));
-    let all: Vec<String> = names.iter().map(|n| n.replace('_', " ")).collect();
-    let seen: Vec<String> = all.into_iter().filter(|n| has(n, bars)).collect();
+    let seen: Vec<String> = names.iter().filter(|n| has(n, bars)).cloned().collect();
     if let Some((_, parts)) = bars.first_mut() {
         let value = |n: &String| parts.iter().find(|p| p.0 == *n).map_or(0.0, |p| p.1);
         *parts = seen.iter().map(|n| (n.clone(), value(n))).collect();
     }
-}
-
-/// Upper ends in us and counts of the bins that `wakeup_latency_LOW_HIGH_us` counts.
-fn wait_bins(w: &WorkloadResults, variant: &str) -> Vec<(f64, f64)> {
-    let runs = w.variants.iter().filter(|v| v.name == variant).flat_map(|v| v.runs.first());
-    let names = runs.flat_map(|r| &r.counters).filter_map(|(name, _)| {
-        let bin = name.strip_prefix("wakeup_latency_")?.strip_suffix("_us")?;
-        let (low, high) = bin.split_once('_')?;
-        let end = match high.parse::<f64>() {
-            Ok(high) => high + 1.0,
-            Err(_) => 2.0 * low.parse::<f64>().ok()?,
-        };
-        Some((end, w.mean_counter(variant, name)?))
-    });
-    names.collect()
 }

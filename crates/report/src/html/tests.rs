@@ -1,7 +1,8 @@
 use super::*;
-use experiment::results::{MetricInfo, Run, VariantRuns, WorkloadResults};
-use experiment::{ExperimentFile, SimEngine};
-use stats::{Better, Confidence};
+use definition::ExperimentFile;
+use experiment::SimEngine;
+use results::{Accel, Engine, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use stats::{Better, Confidence, Resampling};
 
 const EXPERIMENT: &str = include_str!("../../../../experiments/power9-big-core.toml");
 const HOSTILE: &str = "</title><script>alert('x')</script>&<b>\u{1}\"";
@@ -20,33 +21,31 @@ fn plan(change: impl Fn(String) -> String) -> Plan {
 }
 
 fn results(plan: &Plan) -> Results {
-    plan.run(&SimEngine, 1, &|_| {}).expect("runs")
+    experiment::run(plan, &SimEngine, 1, &|_| {}).expect("runs")
 }
 
 fn report(plan: Result<&Plan, String>, results: &Results) -> Report {
     let reproduction =
-        experiment::reproduce::reproduce(&results.experiment, &results.engine).expect("a command");
+        results::reproduce::reproduce(&results.experiment, results.engine).expect("a command");
+    let analysis = Analysis::of(results, resampling()).expect("an analysis");
     let heat = match &plan {
         Ok(plan) => Heats::Of {
             workload: results.workloads[0].title.clone(),
             variants: vec![(
                 results.experiment.variants[1].name.clone(),
-                experiment::heat::heat(plan, 0, 1, 0).map_err(|e| e.to_string()),
+                experiment::heat(plan, 0, 1, 0).map_err(|e| e.to_string()),
             )],
             changed: vec![],
         },
         Err(why) => Heats::None(why.clone()),
     };
     let source = Source {
-        results,
+        analysis: &analysis,
         schedscape: "1.2.3",
         damage: None,
         plan,
-        rows: None,
-        published: None,
         heat,
         reproduction: &reproduction,
-        resampling: resampling(),
     };
     Report::new(&source).expect("a report")
 }
@@ -126,7 +125,7 @@ fn clocks_and_power_are_shown_where_something_governs_them() {
 fn runs_in_guests_are_not_called_predictions() {
     let plan = plan(|text| text);
     let mut results = results(&plan);
-    results.engine = "vm-icount1".to_string();
+    results.engine = Engine::Vm(Accel::Counted { shift: 1 });
     let html = report(Ok(&plan), &results).html().expect("a page");
     for wanted in ["on real kernels in guests", "--engine vm --icount 1 --out", "vm-icount1"] {
         assert!(html.contains(wanted), "{wanted}");
@@ -259,7 +258,7 @@ fn tables_of_rows_are_drawn_as_lines() {
     for value in ["1", "2"] {
         let mut entry = entry.clone();
         entry.name = format!("pipe-{value}");
-        let row = experiment::file::RowEntry {
+        let row = definition::file::RowEntry {
             of: "pipe".into(),
             varying: "pairs".into(),
             value: value.into(),
@@ -294,28 +293,18 @@ fn tables_of_rows_are_drawn_as_lines() {
         experiment.workloads.push(entry);
     }
     let constants = machine::Constants::default();
-    let results = Results { engine: "sim".into(), experiment, constants, workloads };
-    let tables = experiment::Tables::of(&results).expect("tables");
-    let compare = |t: &Table| t.compare(&resampling(), Confidence::P95).expect("a comparison");
-    let all = &tables.performance;
-    let rows = Rows {
-        overviews: vec![
-            stats::table::overview(all, &resampling(), Confidence::P95).expect("an overview"),
-        ],
-        tables: all.iter().map(|t| (t, compare(t))).collect(),
-    };
+    let results =
+        Results { engine: Engine::Sim, experiment, constants, counters: vec![], workloads };
+    let analysis = Analysis::of(&results, resampling()).expect("an analysis");
     let reproduction =
-        experiment::reproduce::reproduce(&results.experiment, "sim").expect("a command");
+        results::reproduce::reproduce(&results.experiment, Engine::Sim).expect("a command");
     let source = Source {
-        results: &results,
+        analysis: &analysis,
         schedscape: "1.2.3",
         damage: Some("runs.parquet: found half".to_string()),
         plan: Err("none".to_string()),
-        rows: Some(rows),
-        published: None,
         heat: Heats::None("none".to_string()),
         reproduction: &reproduction,
-        resampling: resampling(),
     };
     let report = Report::new(&source).expect("a report");
     let names: Vec<String> = report.pictures().into_iter().map(|p| p.name).collect();

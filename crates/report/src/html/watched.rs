@@ -6,8 +6,8 @@ use crate::charts::cpu_map::{CpuMap, Scale, cpu_map};
 use crate::charts::power::{Watts, power};
 use crate::charts::{Picture, colours};
 use crate::error::ReportError;
-use experiment::heat::{Clocks, Heat};
 use machine::{CpuSet, Machine};
+use results::heat::{Clocks, Heat};
 
 /// The section.
 #[derive(Debug)]

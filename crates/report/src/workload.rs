@@ -2,26 +2,25 @@
 
 use crate::histogram::{Column, side_by_side, study_form};
 use crate::ministat::ministat;
-use experiment::file::WorkloadEntry;
-use experiment::results::{Ignored, WorkloadResults};
-use experiment::study::{PublishedHistogram, Study};
-use stats::{Histogram, Resampling};
+use definition::file::WorkloadEntry;
+use results::analysis::WorkloadAnalysis;
+use results::study::{PublishedHistogram, Study};
+use results::{Ignored, WorkloadResults};
+use stats::Histogram;
 
 /// What was left out, histogram where the experiment asks for one, published counts beside it where there are some, and
 /// ministat's table of every metric.
 pub fn workload(
     results: &WorkloadResults,
+    analysis: &WorkloadAnalysis,
     entry: Option<&WorkloadEntry>,
     study: Option<&Study>,
-    resampling: &Resampling,
 ) -> String {
     let mut out = ignored(results);
-    for (m, info) in results.metrics.iter().enumerate() {
-        let samples: Vec<(&str, Vec<f64>)> = results
-            .variants
-            .iter()
-            .map(|v| (v.name.as_str(), results.samples(&v.name, m)))
-            .collect();
+    for metric in &analysis.metrics {
+        let info = &metric.info;
+        let samples: Vec<(&str, &[f64])> =
+            metric.variants.iter().map(|v| (v.name.as_str(), v.samples.as_slice())).collect();
         if let Some(bins) = entry.and_then(|e| e.histogram) {
             let published = published_histogram(study, &results.name, &info.name);
             let histograms: Vec<(&str, Histogram)> = samples
@@ -33,16 +32,11 @@ pub fn workload(
             out.push_str(&histogram_text(&info.unit, &histograms, published));
             out.push('\n');
         }
-        if results.metrics.len() > 1 {
+        if analysis.metrics.len() > 1 {
             out.push_str(&format!("{}\n", info.name));
         }
-        let comparisons: Vec<_> = samples
-            .iter()
-            .skip(1)
-            .map(|(_, s)| stats::compare(&samples[0].1, s, info.better, resampling))
-            .collect();
-        let slices: Vec<(&str, &[f64])> = samples.iter().map(|(n, s)| (*n, s.as_slice())).collect();
-        out.push_str(&ministat(&slices, &info.unit, info.better, &comparisons));
+        let comparisons: Vec<_> = metric.variants.iter().skip(1).map(|v| v.comparison).collect();
+        out.push_str(&ministat(&samples, &info.unit, info.better, &comparisons));
     }
     out
 }

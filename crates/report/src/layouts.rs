@@ -2,17 +2,31 @@
 //! wide.
 
 use crate::error::ReportError;
-use crate::findings::{Finding, Side};
 use crate::ministat::{ministat, significant};
+use crate::number::signed;
 use crate::sparkline::{range, sparkline};
 use crate::table::{WIDTH, clip, table};
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Table};
-use stats::{Better, Resampling, Verdict};
+use results::analysis::{Finding, Side, SideChange};
+use stats::{Better, Verdict};
 
 /// Longest name of a variant, and bars of a sparkline.
 const NAME: usize = 18;
 const BARS: usize = 8;
+
+/// A layout of findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Figures and changes in MMTests' tables.
+    Mmtests,
+    /// ministat's comparison of each metric.
+    Ministat,
+    /// One block of lines a metric.
+    Plain,
+    /// The same as tables in Markdown.
+    Markdown,
+}
 
 /// A line a variant below each quantity: mean, change with its interval, smallest detectable effect, verdict, spread of the
 /// runs.
@@ -51,15 +65,12 @@ pub fn markdown(findings: &[Finding]) -> String {
 }
 
 /// ministat's table of each quantity, every variant against the first.
-pub fn ministats(findings: &[Finding], resampling: &Resampling) -> String {
+pub fn ministats(findings: &[Finding]) -> String {
     let mut out = String::new();
     for finding in findings {
         let samples: Vec<(&str, &[f64])> =
             finding.sides.iter().map(|s| (s.variant.as_str(), s.samples.as_slice())).collect();
-        let base = samples.first().map_or(&[][..], |s| s.1);
-        let compared = samples.iter().skip(1);
-        let compared: Vec<_> =
-            compared.map(|(_, s)| stats::compare(base, s, finding.better, resampling)).collect();
+        let compared: Vec<_> = finding.sides.iter().skip(1).map(|s| s.comparison).collect();
         out.push_str(&format!("{}\n", title(finding)));
         out.push_str(&ministat(&samples, &finding.unit, finding.better, &compared));
         out.push('\n');
@@ -104,8 +115,7 @@ fn record(finding: &Finding, side: &Side) -> Vec<String> {
         Better::Lower => "lower",
     };
     let number = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
-    let change =
-        |of: &dyn Fn(&crate::findings::SideChange) -> f64| number(side.change.as_ref().map(of));
+    let change = |of: &dyn Fn(&SideChange) -> f64| number(side.change.as_ref().map(of));
     vec![
         finding.workload.clone(),
         finding.metric.clone(),
@@ -113,7 +123,7 @@ fn record(finding: &Finding, side: &Side) -> Vec<String> {
         better.to_string(),
         side.variant.clone(),
         side.samples.len().to_string(),
-        finding.mean.to_string(),
+        finding.estimator.name().to_string(),
         number(side.value),
         change(&|c| c.percent.estimate),
         change(&|c| c.percent.low),
@@ -138,7 +148,7 @@ fn title(finding: &Finding) -> String {
         "{} ({}, {sense} is better), {}",
         clip(&what, 46),
         clip(&finding.unit, 18),
-        finding.mean
+        finding.estimator.name()
     );
     clip(&text, WIDTH - 4)
 }
@@ -174,9 +184,9 @@ fn rows(finding: &Finding) -> Vec<Vec<String>> {
 /// A change in at most seven characters.
 fn percent(value: f64) -> String {
     match value.abs() {
-        v if v < 100.0 => format!("{value:+.2}"),
-        v if v < 1e3 => format!("{value:+.1}"),
-        v if v < 1e5 => format!("{value:+.0}"),
+        v if v < 100.0 => signed(value, 2),
+        v if v < 1e3 => signed(value, 1),
+        v if v < 1e5 => signed(value, 0),
         _ => format!("{value:+.0e}"),
     }
 }

@@ -1,10 +1,11 @@
 use super::*;
 use proptest::prelude::*;
-use stats::Confidence;
+use stats::table::Estimator;
+use stats::{Confidence, Resampling};
 use unicode_width::UnicodeWidthStr;
 
 fn side(name: &str, samples: &[f64], change: Option<(f64, Verdict)>) -> Side {
-    let change = change.map(|(estimate, verdict)| crate::findings::SideChange {
+    let change = change.map(|(estimate, verdict)| SideChange {
         percent: stats::Interval {
             estimate,
             low: estimate - 1.0,
@@ -15,7 +16,8 @@ fn side(name: &str, samples: &[f64], change: Option<(f64, Verdict)>) -> Side {
         verdict,
     });
     let value = stats::amean(samples);
-    Side { variant: name.to_string(), samples: samples.to_vec(), value, change }
+    let (variant, samples) = (name.to_string(), samples.to_vec());
+    Side { variant, samples, value, change, comparison: None }
 }
 
 fn findings() -> Vec<Finding> {
@@ -24,7 +26,7 @@ fn findings() -> Vec<Finding> {
         metric: "elapsed".to_string(),
         unit: "s".to_string(),
         better: Better::Lower,
-        mean: "Amean",
+        estimator: Estimator::Amean,
         sides: vec![
             side("vanilla", &[6.0, 6.5, 7.0, 6.5], None),
             side("big|core", &[5.0, 5.5, 5.0, 5.5], Some((19.23, Verdict::Better))),
@@ -34,8 +36,16 @@ fn findings() -> Vec<Finding> {
     }]
 }
 
-fn settings() -> Resampling {
-    Resampling::new(200, 1, Confidence::P95).expect("settings")
+/// `findings` with each side compared with the first.
+fn compared(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let resampling = Resampling::new(200, 1, Confidence::P95).expect("settings");
+    for finding in &mut findings {
+        let base = finding.sides[0].samples.clone();
+        for side in finding.sides.iter_mut().skip(1) {
+            side.comparison = stats::compare(&base, &side.samples, finding.better, &resampling);
+        }
+    }
+    findings
 }
 
 /// [`findings`] and a rate that got much worse.
@@ -44,7 +54,7 @@ fn two() -> Vec<Finding> {
     rate.workload = "netperf-udp 64".to_string();
     rate.metric = "netperf-udp".to_string();
     rate.unit = "MBits/sec".to_string();
-    (rate.better, rate.mean) = (Better::Higher, "Hmean");
+    (rate.better, rate.estimator) = (Better::Higher, Estimator::Hmean);
     rate.sides = vec![
         side("ondemand", &[33_500.0, 34_125.5, 33_900.25], None),
         side("perfgov", &[12.0, 12.25], Some((-99.96, Verdict::Worse))),
@@ -71,7 +81,7 @@ fn markdown_is_as_published() {
 
 #[test]
 fn ministat_is_as_published() {
-    assert_same(&ministats(&two(), &settings()), include_str!("expected/ministat.txt"));
+    assert_same(&ministats(&compared(two())), include_str!("expected/ministat.txt"));
 }
 
 #[test]
@@ -130,7 +140,7 @@ fn values_are_separated_and_quoted() {
 
 #[test]
 fn ministats_compare_each_with_the_first() {
-    let text = ministats(&findings(), &settings());
+    let text = ministats(&compared(findings()));
     assert!(text.contains("+ big|core against x:\n"), "{text}");
     assert!(text.lines().all(|l| l.chars().count() <= WIDTH), "{text}");
 }

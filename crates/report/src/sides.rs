@@ -1,11 +1,12 @@
 //! One experiment by two engines, as text.
 
+use crate::number::signed;
 use crate::table::fitted;
-use experiment::engines::{Agreement, Compared, Placement, Row};
+use results::sides::{Agreement, Counted, Placement, Row, Sides};
 
-/// What changes by each engine, then where woken tasks landed.
-pub fn engines(compared: &Compared) -> String {
-    let [a, b] = &compared.engines;
+/// What changes by each engine, then where woken tasks landed and, if asked for, what was counted.
+pub fn sides(compared: &Sides, with_counters: bool) -> String {
+    let [a, b] = compared.engines.map(|engine| engine.to_string());
     let (base, name) = (&compared.baseline, &compared.experiment);
     let mut out = format!("{name}: change from {base} in percent, positive is better\n\n");
     let (of_a, of_b) = (format!("{a} [95 %]"), format!("{b} [95 %]"));
@@ -14,15 +15,33 @@ pub fn engines(compared: &Compared) -> String {
     out.push_str(&fitted(&columns, &rows, 3));
     if !compared.placements.is_empty() {
         out.push_str("\nWoken tasks by distance from the waking CPU, percent of all wake-ups\n\n");
-        out.push_str(&placements(&compared.placements, [a, b]));
+        out.push_str(&placements(&compared.placements, [&a, &b]));
+    }
+    if with_counters {
+        out.push_str("\nWhat either engine counted, mean a run; empty where it does not count\n\n");
+        out.push_str(&counters(&compared.counters, [&a, &b]));
     }
     out
+}
+
+/// A row for each counter that is not 0 in both.
+fn counters(counted: &[Counted], [a, b]: [&str; 2]) -> String {
+    let is_zero = |c: &&Counted| c.means.iter().all(|m| m.is_none_or(|m| m == 0.0));
+    let rows: Vec<Vec<String>> = counted
+        .iter()
+        .filter(|c| !is_zero(c))
+        .map(|c| {
+            let [a, b] = c.means.map(|m| m.map_or(String::new(), |m| format!("{m:.0}")));
+            vec![c.workload.clone(), c.variant.clone(), c.counter.clone(), c.unit.clone(), a, b]
+        })
+        .collect();
+    fitted(&["workload", "variant", "counter", "unit", a, b], &rows, 3)
 }
 
 fn row(row: &Row) -> Vec<String> {
     let change = |side: &stats::Comparison| {
         let p = side.percent;
-        format!("{:+.2} [{:+.2}, {:+.2}]", p.estimate, p.low, p.high)
+        format!("{} [{}, {}]", signed(p.estimate, 2), signed(p.low, 2), signed(p.high, 2))
     };
     let agreement = match row.agreement {
         Agreement::Same => "by both, the same",

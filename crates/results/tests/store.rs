@@ -1,8 +1,10 @@
 //! The result store: what is written is read again; what is broken is refused without a panic.
 
-use experiment::results::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
-use experiment::{ExperimentFile, store};
+use definition::ExperimentFile;
 use proptest::prelude::*;
+use results::{
+    Counter, Engine, Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults, store,
+};
 use stats::Better;
 use std::path::Path;
 use workload::rtapp::Feature;
@@ -21,10 +23,7 @@ fn results(runs: u32) -> Results {
                 seed: u64::MAX - u64::from(run),
                 metrics: vec![f64::from(run) * 0.1 + 1.0 / 3.0, 2.0],
                 single_times: vec![vec![], (0..=run).map(|i| f64::from(i) / 3.0).collect()],
-                counters: vec![
-                    ("events".to_string(), u64::from(run) << 40),
-                    ("ipis".to_string(), 0),
-                ],
+                counters: vec![u64::from(run) << 40, 0],
             })
             .collect(),
     };
@@ -38,8 +37,9 @@ fn results(runs: u32) -> Results {
         variants: variants.iter().map(|v| variant(v)).collect(),
     };
     Results {
-        engine: "sim".to_string(),
+        engine: Engine::Sim,
         experiment,
+        counters: vec![Counter::number("events", "h"), Counter::ns("idle_ns", "h")],
         constants: machine::catalog::load("power9-big-core").expect("a machine").constants,
         workloads: vec![
             workload("ebizzy", &["vanilla", "big-core"]),

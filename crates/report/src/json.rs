@@ -1,0 +1,167 @@
+//! What `--json` prints.
+
+use crate::error::ReportError;
+use crate::setup::Setup;
+use definition::Plan;
+use machine::Machine;
+use results::analysis::{MetricAnalysis, TableAnalysis, TablesAnalysis, WorkloadAnalysis};
+use results::validate::Cell;
+use results::{Analysis, Engine, Ignored, WorkloadResults};
+use serde::Serialize;
+use stats::table::Overview;
+use stats::{Better, Comparison, Summary};
+use std::collections::BTreeMap;
+
+/// `schedscape run --json`.
+#[derive(Debug, Serialize)]
+pub struct RunDocument<'a> {
+    machine: &'a Machine,
+    domains: Vec<DomainsDocument>,
+    #[serde(flatten)]
+    results: ResultsDocument<'a>,
+}
+
+/// The domains of one variant in one SMT mode, as log lines.
+#[derive(Debug, Serialize)]
+struct DomainsDocument {
+    variant: String,
+    kernel: String,
+    smt: u32,
+    log: Vec<String>,
+}
+
+/// `schedscape compare --json`.
+#[derive(Debug, Serialize)]
+pub struct ResultsDocument<'a> {
+    experiment: &'a str,
+    engine: Engine,
+    seed: u64,
+    workloads: Vec<WorkloadDocument<'a>>,
+    /// What an experiment that lists a parameter's values shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tables: Option<TablesDocument<'a>>,
+    validation: &'a [Cell],
+}
+
+#[derive(Debug, Serialize)]
+struct WorkloadDocument<'a> {
+    name: &'a str,
+    /// What was left out of its rt-app file.
+    ignored: &'a [Ignored],
+    metrics: Vec<MetricDocument<'a>>,
+    /// By variant and name: the mean over the variant's runs.
+    counters: BTreeMap<&'a str, BTreeMap<&'a str, f64>>,
+}
+
+#[derive(Debug, Serialize)]
+struct MetricDocument<'a> {
+    name: &'a str,
+    unit: &'a str,
+    better: Better,
+    variants: Vec<VariantDocument<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct VariantDocument<'a> {
+    name: &'a str,
+    summary: Option<Summary>,
+    /// Against the first variant; absent for the first itself.
+    comparison: Option<Comparison>,
+    samples: &'a [f64],
+}
+
+/// The tables of an experiment.
+#[derive(Debug, Serialize)]
+struct TablesDocument<'a> {
+    /// Ratios of performance.
+    performance: &'a Overview,
+    /// Ratios of performance per watt, where clocks are governed.
+    per_watt: Option<&'a Overview>,
+    /// Tables of performance.
+    tables: &'a [TableAnalysis],
+    /// Tables of performance per watt.
+    per_watt_tables: &'a [TableAnalysis],
+    /// The table of watts.
+    power: &'a [TableAnalysis],
+}
+
+/// The machine and the domains of `plan`, then the results.
+///
+/// # Errors
+/// Domains that cannot be built.
+pub fn run<'a>(plan: &'a Plan, analysis: &'a Analysis) -> Result<RunDocument<'a>, ReportError> {
+    let domains = Setup::of(plan)?.modes.into_iter().map(|mode| DomainsDocument {
+        variant: plan.file.variants[mode.variant].name.clone(),
+        kernel: plan.file.variants[mode.variant].kernel.to_string(),
+        smt: mode.smt,
+        log: kernel::log::log(&mode.domains, plan.file.variants[mode.variant].kernel)
+            .lines()
+            .map(String::from)
+            .collect(),
+    });
+    Ok(RunDocument {
+        machine: &plan.machine,
+        domains: domains.collect(),
+        results: results(analysis),
+    })
+}
+
+/// The results and all that follows from them.
+pub fn results<'a>(analysis: &'a Analysis) -> ResultsDocument<'a> {
+    let results = analysis.results;
+    let workloads = results.workloads.iter().zip(&analysis.workloads);
+    ResultsDocument {
+        experiment: &results.experiment.name,
+        engine: results.engine,
+        seed: results.experiment.seed(),
+        workloads: workloads.map(|(w, a)| workload(analysis, w, a)).collect(),
+        tables: analysis.tables.as_ref().map(tables),
+        validation: analysis.published.as_ref().map_or(&[], |p| &p.validation.cells),
+    }
+}
+
+fn workload<'a>(
+    all: &'a Analysis,
+    of: &'a WorkloadResults,
+    analysis: &'a WorkloadAnalysis,
+) -> WorkloadDocument<'a> {
+    let counters = of.variants.iter().enumerate().map(|(v, variant)| {
+        let mean = |c: &results::counters::CounterMeans| {
+            Some((all.results.counters.get(c.counter)?.name.as_str(), c.means[v]?))
+        };
+        (variant.name.as_str(), analysis.counters.iter().filter_map(mean).collect())
+    });
+    WorkloadDocument {
+        name: &of.name,
+        ignored: &of.ignored,
+        metrics: analysis.metrics.iter().map(metric).collect(),
+        counters: counters.collect(),
+    }
+}
+
+fn metric(of: &MetricAnalysis) -> MetricDocument<'_> {
+    let variants = of.variants.iter().map(|v| VariantDocument {
+        name: &v.name,
+        summary: v.summary,
+        comparison: v.comparison,
+        samples: &v.samples,
+    });
+    MetricDocument {
+        name: &of.info.name,
+        unit: &of.info.unit,
+        better: of.info.better,
+        variants: variants.collect(),
+    }
+}
+
+fn tables(all: &TablesAnalysis) -> TablesDocument<'_> {
+    let of = |part: &'_ Option<results::analysis::Part>| part.is_some();
+    debug_assert_eq!(of(&all.per_watt), of(&all.power), "watts and what follows from them");
+    TablesDocument {
+        performance: &all.performance.overview,
+        per_watt: all.per_watt.as_ref().map(|p| &p.overview),
+        tables: &all.performance.tables,
+        per_watt_tables: all.per_watt.as_ref().map_or(&[], |p| &p.tables),
+        power: all.power.as_ref().map_or(&[], |p| &p.tables),
+    }
+}

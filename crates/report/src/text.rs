@@ -1,0 +1,108 @@
+//! An analysis as text: what `run` and `compare` print. Titles are bold, by escape codes that reach only a terminal.
+
+use crate::error::ReportError;
+use crate::layouts::{Style, csv, markdown, ministats, plain};
+use crate::{comparison, constants, counters, validation, workload};
+use results::Analysis;
+use results::analysis::{Part, TableAnalysis, TablesAnalysis};
+
+/// How results are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// All that follows from the results: tables, histograms, ministat's comparisons, published beside predicted.
+    Whole,
+    /// Findings in a style of their own.
+    Style(Style),
+    /// Comma-separated values, and nothing else.
+    Csv,
+}
+
+/// A section's title.
+pub fn heading(text: &str) -> String {
+    format!("\x1b[1m{text}\x1b[0m\n")
+}
+
+/// `analysis` in `layout`, with what runs counted if that is asked for.
+///
+/// # Errors
+/// Samples that cannot be compared, values that cannot be written.
+pub fn results(
+    analysis: &Analysis,
+    layout: Layout,
+    with_counters: bool,
+) -> Result<String, ReportError> {
+    let mut out = match layout {
+        Layout::Whole => return Ok(whole(analysis, with_counters)),
+        Layout::Csv => csv(&analysis.findings())?,
+        Layout::Style(Style::Mmtests) => tables(&analysis.all_tables()?),
+        Layout::Style(Style::Ministat) => ministats(&analysis.single_findings()),
+        Layout::Style(Style::Markdown) => markdown(&analysis.findings()),
+        Layout::Style(Style::Plain) => plain(&analysis.findings()),
+    };
+    if with_counters {
+        let all = analysis.results.workloads.iter().zip(&analysis.workloads);
+        for (workload, analysed) in all {
+            out.push_str(&heading(&workload.title));
+            out.push_str(&counters::counters(&analysis.results.counters, workload, analysed));
+            out.push('\n');
+        }
+    }
+    Ok(out)
+}
+
+/// Everything that follows from the results.
+fn whole(analysis: &Analysis, with_counters: bool) -> String {
+    let results = analysis.results;
+    let mut out = analysis.tables.as_ref().map_or(String::new(), tables);
+    for (of, analysed) in results.workloads.iter().zip(&analysis.workloads) {
+        let entry = results.experiment.workload(&of.name);
+        // In tables of rows a workload has only what these do not show.
+        let own = analysis.tables.is_none() || entry.is_some_and(|e| e.histogram.is_some());
+        if own || with_counters || !of.ignored.is_empty() {
+            out.push_str(&heading(&of.title));
+        }
+        if own {
+            let study = analysis.published.as_ref().map(|p| &p.study);
+            out.push_str(&workload::workload(of, analysed, entry, study));
+            out.push('\n');
+        } else {
+            out.push_str(&workload::ignored(of));
+        }
+        if with_counters {
+            out.push_str(&counters::counters(&results.counters, of, analysed));
+            out.push('\n');
+        }
+    }
+    if let Some(published) = &analysis.published {
+        out.push_str(&heading("Published beside predicted"));
+        out.push_str(&validation::validation(published));
+        out.push_str(&constants::by_mark(&results.experiment.machine, &results.constants));
+    }
+    out
+}
+
+/// Overviews, tables, power.
+fn tables(all: &TablesAnalysis) -> String {
+    let mut out = heading("Performance ratios");
+    out.push_str(&comparison::overview(&all.performance.overview));
+    if let Some(per_watt) = &all.per_watt {
+        out.push('\n');
+        out.push_str(&heading("Performance-per-watt ratios"));
+        out.push_str(&comparison::overview(&per_watt.overview));
+    }
+    out.push('\n');
+    out.push_str(&heading("Performance"));
+    out.push_str(&below(&all.performance.tables));
+    if let Some(Part { tables, .. }) = &all.power {
+        out.push('\n');
+        out.push_str(&heading("Power"));
+        out.push_str(&below(tables));
+    }
+    out.push('\n');
+    out
+}
+
+/// Tables one below the other.
+pub(crate) fn below(tables: &[TableAnalysis]) -> String {
+    tables.iter().map(|t| format!("\n{}", comparison::comparison(t))).collect()
+}
