@@ -1,7 +1,7 @@
-//! The engine of one core: it logs the caches' contents in the background, and restores them in the background.
+//! The prefetch engine of one core. In the background, it logs the contents of the caches and restores them.
 //!
-//! A log goes through the directory place by place and notes what is there when it comes by; it is aborted before another
-//! begins and before a restore. A restore brings the table's lines at its rate and no faster than memory gives them.
+//! A log walks the cache directory entry by entry and records what it finds there at that moment. The next log or restore
+//! aborts it. A restore fetches the lines of a table at its rate, but no faster than memory delivers them.
 
 use crate::CacheError;
 use crate::hierarchy::{Hierarchy, Level};
@@ -11,18 +11,18 @@ use crate::sampling::Sampling;
 use crate::table::{ENTRY_BYTES, Entry, LogTable, SizeClass, Tables};
 use setting::Rate;
 
-/// How fast the engine is, in ns.
+/// Speed of the engine, in ns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EnginePace {
-    /// From a place of the directory to the next while logging.
+    /// From one directory entry to the next while logging.
     pub log_ns: f64,
-    /// From a line to the next while restoring, by [`Rate`].
+    /// From one line to the next while restoring, by [`Rate`].
     pub restore_ns: [f64; Rate::COUNT],
-    /// What memory takes for a line at the bandwidth that the engine gets.
+    /// Time for one line from memory at the engine's share of the bandwidth.
     pub transfer_ns: f64,
 }
 
-/// What the engine did, in sampled lines.
+/// What the engine did. Lines are sampled lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EngineCounters {
     /// Logs begun.
@@ -35,15 +35,15 @@ pub struct EngineCounters {
     pub restores: u64,
     /// Restores stopped before their end.
     pub stopped: u64,
-    /// Lines brought from memory.
+    /// Lines fetched from memory.
     pub from_memory: u64,
-    /// Lines brought from the L3 to the L2.
+    /// Lines moved from the L3 to the L2.
     pub from_l3: u64,
     /// Lines that were there already.
     pub present: u64,
 }
 
-/// What it is doing; tables go by number.
+/// The current activity; tables are given by number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
     Idle,
@@ -55,7 +55,7 @@ enum State {
 #[derive(Debug, Clone)]
 pub struct Engine {
     state: State,
-    /// When it does its next step.
+    /// Time of the next step.
     due_ns: f64,
     /// Bytes of tables read or written since the last whole line of them.
     table_bytes: f64,
@@ -65,7 +65,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine at rest, for lines of `line_bytes`.
+    /// Creates an engine at rest, for lines of `line_bytes`.
     pub fn new(line_bytes: u32, sampling: Sampling) -> Engine {
         Engine {
             state: State::Idle,
@@ -77,19 +77,19 @@ impl Engine {
         }
     }
 
-    /// When it does its next step, in ns; infinite at rest.
+    /// Time of the next step, in ns; infinite at rest.
     #[inline]
     pub fn due_ns(&self) -> f64 {
         self.due_ns
     }
 
-    /// What it did.
+    /// The counters so far.
     pub fn counters(&self) -> &EngineCounters {
         &self.counters
     }
 
-    /// `logmpp` with the operand `bits`: what is being logged or restored is left off, and a log's table begins anew.
-    /// Log control "no-op" does nothing.
+    /// Executes `logmpp` with the operand `bits`: stops the current log or restore; a new log clears its table. Log control
+    /// "no-op" does nothing.
     ///
     /// # Errors
     /// As [`Logmpp::decode`] and [`Tables::number`].
@@ -120,8 +120,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A write of `bits` to the MPPR: what is being logged or restored is left off, and a restore begins unless the
-    /// register says "no data".
+    /// Writes `bits` to the MPPR: stops the current log or restore, and starts a restore unless the register says "no data".
     ///
     /// # Errors
     /// As [`Mppr::decode`] and [`Tables::number`].
@@ -148,7 +147,7 @@ impl Engine {
         self.due_ns = f64::INFINITY;
     }
 
-    /// Does what is due until `now_ns`: lines moved from and to memory, those of its table included.
+    /// Advances to `now_ns`. Returns the number of lines moved from and to memory, including those of the table.
     pub fn advance(
         &mut self,
         now_ns: f64,
@@ -163,7 +162,7 @@ impl Engine {
         moved
     }
 
-    /// One step: lines moved.
+    /// Does one step. Returns the number of lines moved.
     fn step(&mut self, pace: &EnginePace, caches: &mut Hierarchy, tables: &mut Tables) -> f64 {
         let (lines, least_ns) = match &mut self.state {
             State::Idle => (None, 0.0),
@@ -190,8 +189,8 @@ impl Engine {
         lines
     }
 
-    /// Logs a place of the directory: that of the L2, then, where both are logged, the most recent line of each set of the
-    /// L3. Lines moved; `None` at the end.
+    /// Logs one directory entry: first those of the L2, then, if both are logged, the most recent line of each set of the L3.
+    /// Returns the number of lines moved; `None` at the end.
     fn log_place(
         &mut self,
         place: usize,
@@ -215,7 +214,7 @@ impl Engine {
         Some(self.table_lines())
     }
 
-    /// Brings the line of an entry. Lines moved; `None` at the end.
+    /// Restores the line of one entry. Returns the number of lines moved; `None` at the end.
     fn restore_line(&mut self, at: usize, caches: &mut Hierarchy, table: &LogTable) -> Option<f64> {
         let Entry { line, l3 } = table.entry(at)?;
         let found = if l3 {
@@ -241,7 +240,7 @@ impl Engine {
         Some(of_table + moved * self.factor)
     }
 
-    /// The lines of the table that an entry takes, whole ones.
+    /// Whole lines of the table that one more entry fills.
     fn table_lines(&mut self) -> f64 {
         self.table_bytes += ENTRY_BYTES as f64 * self.factor;
         let whole = (self.table_bytes / self.line_bytes).floor();

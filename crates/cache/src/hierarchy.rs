@@ -1,12 +1,12 @@
-//! The caches of a core: L1 instructions, L1 data, L2 and the local L3 as POWER8 has them.
+//! The caches of one POWER8 core: L1I, L1D, L2 and the local L3.
 //!
-//! The L1 data cache is written through and not filled by writes; the L2 holds all that the L1 caches hold; the L3 takes
-//! what falls out of the L2 (a victim cache), and what is found there moves up.
+//! The L1D is write-through, and stores do not allocate in it. The L2 includes both L1s. The L3 is a victim cache: it takes
+//! what the L2 evicts, and a hit moves the line back up.
 
 use crate::CacheError;
 use crate::set_associative::{Cache, Evicted, Geometry, Line};
 
-/// What an access is for.
+/// The kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Instructions.
@@ -20,13 +20,13 @@ pub enum Kind {
 /// Where a line was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// In the L1.
+    /// The L1.
     L1,
-    /// In the L2.
+    /// The L2.
     L2,
-    /// In the local L3.
+    /// The local L3.
     L3,
-    /// Beyond it.
+    /// Memory, or a cache beyond the local L3.
     Memory,
 }
 
@@ -35,14 +35,14 @@ impl Level {
     pub const COUNT: usize = 4;
 }
 
-/// What an access did.
+/// The result of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// Where the line was.
+    /// Where the line was found.
     pub level: Level,
-    /// Lines that went back to memory because of it.
+    /// Lines that it caused to be written back to memory.
     pub writebacks: u32,
-    /// Whether the prefetch engine had brought the line to where it was found.
+    /// Whether the prefetch engine had put the line there.
     pub prefetched: bool,
 }
 
@@ -66,12 +66,12 @@ pub struct Hierarchy {
     l1d: Cache,
     l2: Cache,
     l3: Cache,
-    /// Lines that the engine brought and that went out untouched.
+    /// Lines that the engine restored and that were evicted untouched.
     useless: u64,
 }
 
 impl Hierarchy {
-    /// Empty caches with one of `sampled` sets.
+    /// Creates empty caches with one in `sampled` of their sets.
     ///
     /// # Errors
     /// As [`Cache::new`].
@@ -85,7 +85,7 @@ impl Hierarchy {
         })
     }
 
-    /// One access.
+    /// Accesses `line`.
     #[inline]
     pub fn access(&mut self, line: Line, kind: Kind) -> Access {
         let hit = Access { level: Level::L1, writebacks: 0, prefetched: false };
@@ -119,7 +119,7 @@ impl Hierarchy {
         Access { level, writebacks, prefetched }
     }
 
-    /// Puts `line` into the L2 and what falls out into the L3; lines that go back to memory.
+    /// Puts `line` into the L2 and the evicted line into the L3. Returns the number of lines written back to memory.
     fn fill_l2(&mut self, line: Line, dirty: bool, prefetched: bool) -> u32 {
         let Some(out) = self.l2.insert(line, dirty, prefetched) else { return 0 };
         self.useless += u64::from(out.useless);
@@ -136,8 +136,8 @@ impl Hierarchy {
         u32::from(dirty)
     }
 
-    /// Brings `line` to the L2 for the engine: from where, and lines that go back to memory; `None` where it is
-    /// there already.
+    /// Restores `line` to the L2 for the engine. Returns where it came from and the number of lines written back to memory;
+    /// `None` if the L2 already has the line.
     pub fn prefetch_l2(&mut self, line: Line) -> Option<(Level, u32)> {
         if self.l2.holds(line) {
             return None;
@@ -149,7 +149,8 @@ impl Hierarchy {
         Some((level, self.fill_l2(line, dirty, true)))
     }
 
-    /// Brings `line` to the L3 for the engine: lines that go back to memory; `None` where it or the L2 has the line.
+    /// Restores `line` to the L3 for the engine. Returns the number of lines written back to memory; `None` if the L3 or the L2
+    /// already has the line.
     pub fn prefetch_l3(&mut self, line: Line) -> Option<u32> {
         if self.l2.holds(line) || self.l3.holds(line) {
             return None;

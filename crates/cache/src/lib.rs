@@ -1,9 +1,11 @@
-//! An address-level model of a core's caches, and of POWER8's micro-partition prefetch engine, which logs their contents
-//! and restores them.
+//! A line-by-line model of a core's caches and of POWER8's micro-partition prefetch engine, which logs their contents and
+//! restores them later.
 //!
-//! Pure: nothing here knows of scheduling, of time other than what it is told, or of randomness. Caches are
-//! set-associative with least-recently-used replacement; an address is the number of a line ([`Line`]). Sets can be
-//! sampled ([`Sampling`]): a cache with every S-th set, and programs that touch every S-th line, behave as the whole.
+//! [`Hierarchy`] is the caches of a core, [`Engine`] its prefetch engine. Caches are set-associative with LRU replacement. An
+//! address is the number of a cache line ([`Line`]). To save time, simulate a sample of the sets ([`Sampling`]): a cache with
+//! every S-th set, and programs that touch every S-th line, behave like the whole.
+//!
+//! The crate is pure. It knows nothing of scheduling or randomness, and callers tell it the time.
 
 mod engine;
 mod hierarchy;
@@ -25,10 +27,10 @@ pub use set_associative::{Cache, Evicted, Geometry, Hit, Line, MAX_LINE};
 pub use streams::Streams;
 pub use table::{ENTRY_BYTES, Entry, LogTable, SizeClass, TableAddress, Tables};
 
-/// What cannot be: one error with what was found and what was expected.
+/// An impossible shape, address or operand. The message says what was found and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CacheError {
-    /// A cache of a shape that cannot be.
+    /// An impossible shape of a cache.
     #[error("{cache}: {field}: found {found}, expected {expected}")]
     Geometry {
         /// Which cache.
@@ -40,7 +42,7 @@ pub enum CacheError {
         /// What is possible.
         expected: &'static str,
     },
-    /// A table that is not aligned to the most that its size class takes.
+    /// A table that is not aligned to the largest size of its class.
     #[error("log table: address: found {found:#x}, expected a multiple of {expected:#x}")]
     Misaligned {
         /// The address.
@@ -48,7 +50,7 @@ pub enum CacheError {
         /// The size class's bytes.
         expected: u64,
     },
-    /// A table of more bytes than its size class takes.
+    /// A table larger than its size class allows.
     #[error("log table: size: found {found} bytes, expected at most {expected}")]
     Oversized {
         /// Bytes asked for.
@@ -56,7 +58,7 @@ pub enum CacheError {
         /// The size class's bytes.
         expected: u64,
     },
-    /// An address with bits that the operand has no room for.
+    /// An address with bits that do not fit into the operand.
     #[error("log table: address: found {found:#x}, expected one below {expected:#x}")]
     Address {
         /// The address.
@@ -64,19 +66,19 @@ pub enum CacheError {
         /// The first address out of reach.
         expected: u64,
     },
-    /// An address where no table lies.
+    /// An address without a table.
     #[error(
         "log table: address: found {found:#x}, expected one of the {number} tables from {first:#x} on"
     )]
     NoTable {
         /// The address.
         found: u64,
-        /// The first table's.
+        /// The address of the first table.
         first: u64,
-        /// Tables in a row.
+        /// Number of consecutive tables.
         number: usize,
     },
-    /// Bits that mean nothing.
+    /// Bits without a meaning.
     #[error("{register}: {field}: found {found:#x}, expected {expected}")]
     Bits {
         /// The register or operand.
@@ -91,9 +93,9 @@ pub enum CacheError {
     /// A sampling that leaves a cache without sets.
     #[error("sampling: found one set in {found}, expected a power of two up to {most}")]
     Sampling {
-        /// One set in so many.
+        /// The sampling asked for: one set in this many.
         found: u32,
-        /// The most.
+        /// The largest that leaves a set.
         most: u32,
     },
 }

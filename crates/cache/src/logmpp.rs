@@ -1,7 +1,7 @@
-//! The operand of `logmpp`, which starts and stops the log of a core's caches.
+//! The operand of `logmpp`, the instruction that starts and stops the log of a core's caches.
 //!
-//! Fields as the study tells them: the table's address, and the log control. Where they lie is as the kernel had it in
-//! 3.17, from memory: address in bits 14 to 47, log control in bits 54 and 55, counted from the least significant.
+//! The study names the fields: the address of the table and the log control. Their positions are those of the kernel in 3.17,
+//! from memory: address in bits 14 to 47, log control in bits 54 and 55, counted from the least significant.
 
 use crate::CacheError;
 use crate::table::{ADDRESS_MASK, SizeClass, TableAddress};
@@ -42,7 +42,7 @@ impl LogControl {
         }
     }
 
-    /// The class that a table has to be of; the smaller one where none is written.
+    /// The size class that the table must have; the smaller one if no table is written.
     fn class(self) -> SizeClass {
         match self {
             LogControl::L2AndL3 => SizeClass::L2AndL3,
@@ -61,17 +61,17 @@ pub struct Logmpp {
 }
 
 impl Logmpp {
-    /// The operand's bits.
+    /// Encodes the operand.
     ///
     /// # Errors
-    /// [`CacheError::Misaligned`] for a table that is not aligned to what the log may take.
+    /// [`CacheError::Misaligned`] if the table is not aligned to the largest size of the log.
     pub fn encode(&self) -> Result<u64, CacheError> {
         let address = self.table.address();
         TableAddress::new(address, 0, self.control.class())?;
         Ok(address | (self.control.bits() << CONTROL_SHIFT))
     }
 
-    /// Reads an operand.
+    /// Decodes an operand.
     ///
     /// # Errors
     /// [`CacheError::Bits`] for bits without a meaning, [`CacheError::Misaligned`].

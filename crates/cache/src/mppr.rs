@@ -1,8 +1,8 @@
-//! The micro-partition prefetch register (MPPR): a write to it starts or stops the restore.
+//! The micro-partition prefetch register (MPPR). A write to it starts or stops a restore.
 //!
-//! Fields as the study tells them: the table's address, how far to read it, the rate. Where they lie is as the kernel had
-//! it in 3.17, from memory: address in bits 14 to 47, extent in bits 60 and 61, counted from the least significant. The
-//! kernel leaves the rate at 0, the fastest; that it lies in bits 56 to 58 is assumed.
+//! The study names the fields: the address of the table, how far to read it, and the rate. Their positions are those of the
+//! kernel in 3.17, from memory: address in bits 14 to 47, extent in bits 60 and 61, counted from the least significant. The
+//! kernel leaves the rate at 0, the fastest. Its position, bits 56 to 58, is assumed.
 
 use crate::CacheError;
 use crate::table::{ADDRESS_MASK, SizeClass, TableAddress};
@@ -17,25 +17,25 @@ const EXTENT_MASK: u64 = 3 << EXTENT_SHIFT;
 /// How far to read the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Not at all: nothing more is prefetched.
+    /// Not at all: prefetching stops.
     NoData,
-    /// Until its end.
+    /// To its end.
     UntilEnd,
 }
 
-/// What the register holds.
+/// The contents of the register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mppr {
     /// Where the table is.
     pub table: TableAddress,
     /// How far to read it.
     pub extent: Extent,
-    /// How often a line is prefetched.
+    /// The rate at which lines are prefetched.
     pub rate: Rate,
 }
 
 impl Mppr {
-    /// The register's bits.
+    /// Encodes the register.
     pub fn encode(&self) -> u64 {
         let extent: u64 = match self.extent {
             Extent::NoData => 0,
@@ -44,7 +44,7 @@ impl Mppr {
         self.table.address() | ((self.rate as u64) << RATE_SHIFT) | (extent << EXTENT_SHIFT)
     }
 
-    /// Reads the bits of a register whose table is of `class`.
+    /// Decodes a register whose table has the size class `class`.
     ///
     /// # Errors
     /// [`CacheError::Bits`] for bits without a meaning, [`CacheError::Misaligned`].

@@ -1,9 +1,9 @@
-//! Address streams: walks in order, and chases in an order that nothing foresees.
+//! Address streams: sequential walks, and pointer chases in an order that no prefetcher can predict.
 
 use crate::sampling::Sampling;
 use crate::set_associative::Line;
 
-/// Line after line of a region, again and again.
+/// Walks a region line by line, over and over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Walk {
     first: Line,
@@ -18,12 +18,12 @@ impl Walk {
         Walk { first, lines, at: 0 }
     }
 
-    /// Sampled lines of a lap.
+    /// Number of sampled lines per lap.
     pub fn lines(&self) -> u32 {
         self.lines
     }
 
-    /// The next line; of an empty region the line behind it.
+    /// The next line; in an empty region, the line at its start.
     #[inline]
     pub fn next_line(&mut self) -> Line {
         let line = self.first + self.at;
@@ -34,17 +34,17 @@ impl Walk {
         line
     }
 
-    /// The line `at` lines from the start, round and round.
+    /// The line `at` lines after the start, wrapping around.
     #[inline]
     pub fn line(&self, at: u32) -> Line {
         self.first + at % self.lines.max(1)
     }
 }
 
-/// Each line of a region once a lap, in an order that looks random: a pointer chase.
+/// A pointer chase: touches each line of a region once per lap, in an order that looks random.
 ///
-/// The order is that of a linear congruential generator over the next power of two, whose numbers are mixed so that low
-/// bits do not alternate; numbers beyond the region are passed over.
+/// The order comes from a linear congruential generator over the next power of two. Its numbers are mixed, because their low
+/// bits alternate. Numbers beyond the region are skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chase {
     first: Line,
@@ -63,12 +63,12 @@ impl Chase {
         Chase { first, lines, mask, half, state: (seed as u32) & mask }
     }
 
-    /// Sampled lines of a lap.
+    /// Number of sampled lines per lap.
     pub fn lines(&self) -> u32 {
         self.lines
     }
 
-    /// The next line; of an empty region the line behind it.
+    /// The next line; in an empty region, the line at its start.
     #[inline]
     pub fn next_line(&mut self) -> Line {
         if self.lines == 0 {
@@ -84,7 +84,7 @@ impl Chase {
         }
     }
 
-    /// A permutation of the numbers up to the mask: each step can be undone.
+    /// A permutation of the numbers up to the mask: each step is invertible.
     #[inline]
     fn mixed(&self) -> u32 {
         let mut x = self.state;

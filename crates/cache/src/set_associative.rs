@@ -1,24 +1,24 @@
-//! One set-associative cache with least-recently-used replacement: tags in a flat array, each set's most recent first.
+//! A set-associative cache with LRU replacement. Tags are in a flat array, the most recent of each set first.
 //!
-//! Every set has places for [`MAX_WAYS`] lines; those beyond its ways stay empty. Searching and moving all places at once
-//! is faster than stopping early.
+//! Every set has places for [`MAX_WAYS`] lines; places beyond its ways stay empty. Searching and moving all places at once is
+//! faster than stopping early.
 
 use crate::CacheError;
 use wide::u32x8;
 
-/// A line's number: its address over the line size.
+/// Number of a cache line: its address divided by the line size.
 pub type Line = u32;
 
-/// The highest line number: an entry keeps two bits beside it, and the number behind stands for an empty place.
+/// The highest line number. An entry has two more bits, and the next number marks an empty place.
 pub const MAX_LINE: Line = (u32::MAX >> 2) - 1;
 
-/// The most lines of a set: places of a set are looked at all at once.
+/// The largest number of ways: all places of a set are examined at once.
 const MAX_WAYS: usize = 8;
 
-/// Nothing is here.
+/// An empty place.
 const EMPTY: u32 = u32::MAX;
 const DIRTY: u32 = 1;
-/// Brought by the prefetch engine and not touched since.
+/// Restored by the prefetch engine and not touched since.
 const PREFETCHED: u32 = 2;
 const FLAGS: u32 = 2;
 
@@ -29,9 +29,9 @@ pub struct Geometry {
     pub name: &'static str,
     /// Size in bytes.
     pub size_bytes: u64,
-    /// Lines of a set.
+    /// Lines per set.
     pub ways: u32,
-    /// Bytes of a line.
+    /// Bytes per line.
     pub line_bytes: u32,
 }
 
@@ -39,7 +39,7 @@ impl Geometry {
     /// Number of sets.
     ///
     /// # Errors
-    /// [`CacheError::Geometry`] where that is no power of two, or there is none.
+    /// [`CacheError::Geometry`] if it is 0 or not a power of two.
     pub fn sets(&self) -> Result<u32, CacheError> {
         let refuse = |field, found, expected| {
             Err(CacheError::Geometry { cache: self.name, field, found, expected })
@@ -59,14 +59,14 @@ impl Geometry {
     }
 }
 
-/// A line that went out.
+/// An evicted line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evicted {
     /// Its number.
     pub line: Line,
     /// Whether it was written to.
     pub dirty: bool,
-    /// Whether the prefetch engine brought it and nothing has touched it since.
+    /// Whether the prefetch engine restored it and nothing touched it since.
     pub useless: bool,
 }
 
@@ -80,10 +80,10 @@ impl Evicted {
     }
 }
 
-/// What a touch found.
+/// The result of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
-    /// Whether the prefetch engine had brought the line, and this is the first touch of it.
+    /// Whether this is the first touch of a line that the prefetch engine restored.
     pub prefetched: bool,
 }
 
@@ -98,14 +98,14 @@ pub struct Cache {
     mask: u32,
 }
 
-/// The place of `line`, [`MAX_WAYS`] or more where there is none.
+/// The place of `line`; [`MAX_WAYS`] or more if the set does not have it.
 #[inline]
 fn place(set: &Set, line: Line) -> usize {
     let same = (*set & u32x8::splat(!(DIRTY | PREFETCHED))).simd_eq(u32x8::splat(line << FLAGS));
     same.to_bitmask().trailing_zeros() as usize
 }
 
-/// By place: the places behind it, which stay as they are when it is moved to the front.
+/// By place: the places after it, which stay unchanged when it moves to the front.
 const BEHIND: [[u32; MAX_WAYS]; MAX_WAYS] = {
     let mut behind = [[0; MAX_WAYS]; MAX_WAYS];
     let mut at = 0;
@@ -120,7 +120,7 @@ const BEHIND: [[u32; MAX_WAYS]; MAX_WAYS] = {
     behind
 };
 
-/// By place: the places before it, which stay as they are when it is taken out.
+/// By place: the places before it, which stay unchanged when it is removed.
 const BEFORE: [[u32; MAX_WAYS]; MAX_WAYS] = {
     let mut before = [[0; MAX_WAYS]; MAX_WAYS];
     let mut at = 0;
@@ -145,10 +145,10 @@ fn to_front(set: &mut Set, at: usize, entry: u32) {
 }
 
 impl Cache {
-    /// An empty cache with one of `sampled` of the sets of `geometry`.
+    /// Creates an empty cache with one in `sampled` of the sets of `geometry`.
     ///
     /// # Errors
-    /// [`CacheError::Geometry`], and [`CacheError::Sampling`] where no set would be left.
+    /// [`CacheError::Geometry`], and [`CacheError::Sampling`] if no set would be left.
     pub fn new(geometry: &Geometry, sampled: u32) -> Result<Cache, CacheError> {
         let sets = geometry.sets()?;
         if !sampled.is_power_of_two() || sampled > sets {
@@ -167,7 +167,7 @@ impl Cache {
         self.sets.len()
     }
 
-    /// Lines that it has room for.
+    /// Number of lines that fit.
     pub fn capacity(&self) -> usize {
         self.sets.len() * self.ways
     }
@@ -177,7 +177,7 @@ impl Cache {
         &mut self.sets[(line & self.mask) as usize]
     }
 
-    /// Looks for `line`; found, it becomes its set's most recent one, and dirty where `write`.
+    /// Looks for `line`. If found, it becomes the most recent of its set, and dirty if `write`.
     #[inline]
     pub fn touch(&mut self, line: Line, write: bool) -> Option<Hit> {
         let set = self.set(line);
@@ -187,7 +187,7 @@ impl Cache {
         Some(Hit { prefetched: entry & PREFETCHED != 0 })
     }
 
-    /// Puts `line`, which must not be there, in as its set's most recent one; the set's least recent one goes.
+    /// Inserts `line`, which must not be in the cache, as the most recent of its set. Returns the line that this evicts.
     #[inline]
     pub fn insert(&mut self, line: Line, dirty: bool, prefetched: bool) -> Option<Evicted> {
         let last = self.ways - 1;
@@ -197,7 +197,7 @@ impl Cache {
         (out != EMPTY).then(|| Evicted::of(out))
     }
 
-    /// Takes `line` out, if it is there.
+    /// Removes `line`, if the cache has it.
     #[inline]
     pub fn remove(&mut self, line: Line) -> Option<Evicted> {
         let set = self.set(line);
@@ -210,14 +210,14 @@ impl Cache {
         Some(Evicted::of(entry))
     }
 
-    /// Whether `line` is there; changes nothing.
+    /// Whether the cache has `line`. Does not change the LRU order.
     #[inline]
     pub fn holds(&self, line: Line) -> bool {
         place(&self.sets[(line & self.mask) as usize], line) < MAX_WAYS
     }
 
-    /// The line at place `at` of the directory, which goes set by set, in each from the most recent; `None` where the
-    /// place is empty or there is none.
+    /// The line at entry `at` of the directory, which lists the sets in order, each from the most recent line. `None` if the
+    /// entry is empty or does not exist.
     pub fn at(&self, at: usize) -> Option<Line> {
         let entry = self.sets.get(at / self.ways)?.as_array()[at % self.ways];
         (entry != EMPTY).then_some(entry >> FLAGS)
@@ -228,7 +228,7 @@ impl Cache {
         self.at(set * self.ways)
     }
 
-    /// The lines that are there.
+    /// All lines in the cache.
     pub fn lines(&self) -> impl Iterator<Item = Line> {
         self.sets.iter().flat_map(|s| s.to_array()).filter(|&e| e != EMPTY).map(|e| e >> FLAGS)
     }

@@ -1,17 +1,17 @@
-//! The core's hardware prefetcher: it follows lines that are missed in order.
+//! The core's hardware prefetcher: it follows sequential misses.
 
 use crate::sampling::Sampling;
 use crate::set_associative::Line;
 
-/// Streams that a core follows at a time.
+/// Number of streams that a core follows at a time.
 const STREAMS: usize = 16;
 
 /// The streams that a core's prefetcher follows.
 #[derive(Debug, Clone)]
 pub struct Streams {
-    /// The lines expected next, the most recent stream first.
+    /// The lines expected next, most recent stream first.
     next: [Line; STREAMS],
-    /// Lines of each stream so far, and those of them for which the core has waited.
+    /// Lines of each stream so far, and how many of them the core waited for.
     seen: [f64; STREAMS],
     waited: [f64; STREAMS],
     ramp_lines: f64,
@@ -19,7 +19,7 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// No streams; the core waits for the first `ramp_lines` lines of one, at least for its first.
+    /// Starts without streams. The core waits for the first `ramp_lines` lines of a stream, at least for one.
     pub fn new(ramp_lines: f64, sampling: Sampling) -> Streams {
         Streams {
             next: [Line::MAX; STREAMS],
@@ -30,8 +30,9 @@ impl Streams {
         }
     }
 
-    /// A line is missed: lines for which the core waits. A sampled line stands for several, of which it waits for none
-    /// that a stream foresees; less than 0 where that shows at the second line of a stream, for lines of the first.
+    /// Records a miss. Returns the number of lines that the core waits for. A sampled line stands for several lines, and the
+    /// core does not wait for those that a stream predicts. The result is negative if the second line of a stream shows that
+    /// lines counted at the first were predicted.
     #[inline]
     pub fn miss(&mut self, line: Line) -> f64 {
         let found = self.next.iter().position(|&n| n == line);
@@ -53,14 +54,14 @@ impl Streams {
         total - waited
     }
 
-    /// Whether a line is the next of a stream that comes without waiting.
+    /// Whether `line` is the next of an established stream, which arrives without waiting.
     #[inline]
     pub fn foresees(&self, line: Line) -> bool {
         let at = self.next.iter().position(|&n| n == line);
         at.is_some_and(|at| self.seen[at] >= self.ramp_lines)
     }
 
-    /// Something else runs on the core.
+    /// Forgets all streams, because something else runs on the core.
     pub fn forget(&mut self) {
         self.next = [Line::MAX; STREAMS];
     }

@@ -1,16 +1,16 @@
-//! The table in memory that the engine writes its log to: where it may lie, and what it holds.
+//! The table in memory to which the engine writes its log: address, size and entries.
 
 use crate::CacheError;
 use crate::sampling::Sampling;
 use crate::set_associative::Line;
 
-/// Bytes of an entry: 32 KiB for the 4096 lines of an L2 of 512 KiB.
+/// Bytes per entry: 32 KiB for the 4096 lines of a 512 KiB L2.
 pub const ENTRY_BYTES: u64 = 8;
 
-/// The bits of an address that operands have room for, in units of 16 KiB.
+/// The address bits that fit into operands, in units of 16 KiB.
 pub(crate) const ADDRESS_MASK: u64 = 0x0000_ffff_ffff_c000;
 
-/// How large a table may be.
+/// Size class of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeClass {
     /// Log of the L2.
@@ -20,7 +20,7 @@ pub enum SizeClass {
 }
 
 impl SizeClass {
-    /// The most bytes of a table, to which its start is aligned: 32 KiB or 128 KiB.
+    /// Largest size of a table, which is also its alignment: 32 KiB or 128 KiB.
     pub fn bytes(self) -> u64 {
         match self {
             SizeClass::L2 => 32 << 10,
@@ -29,7 +29,7 @@ impl SizeClass {
     }
 }
 
-/// A table's place: aligned to the most bytes of its class, and within the operands' reach.
+/// Address of a table: aligned to the largest size of its class, and representable in operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableAddress {
     address: u64,
@@ -37,7 +37,7 @@ pub struct TableAddress {
 }
 
 impl TableAddress {
-    /// A table of `bytes` bytes of `class` at the real address `address`.
+    /// The address `address` (a real address) of a table of `bytes` bytes and size class `class`.
     ///
     /// # Errors
     /// [`CacheError::Oversized`], [`CacheError::Misaligned`], [`CacheError::Address`].
@@ -66,7 +66,7 @@ impl TableAddress {
     }
 }
 
-/// What an entry says.
+/// An entry of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     /// The line.
@@ -75,7 +75,7 @@ pub struct Entry {
     pub l3: bool,
 }
 
-/// What a table holds, in the order in which it was logged.
+/// The entries of a table, in the order in which they were logged.
 #[derive(Debug, Clone)]
 pub struct LogTable {
     entries: Vec<u32>,
@@ -83,17 +83,17 @@ pub struct LogTable {
 }
 
 impl LogTable {
-    /// An empty table with room for so many entries.
+    /// Creates an empty table with room for `room` entries.
     fn new(room: usize) -> LogTable {
         LogTable { entries: Vec::with_capacity(room), room }
     }
 
-    /// Empties it: a log begins.
+    /// Empties the table at the start of a log.
     pub fn clear(&mut self) {
         self.entries.clear();
     }
 
-    /// Adds an entry; whether there was room.
+    /// Adds an entry. Returns whether there was room.
     #[inline]
     pub fn push(&mut self, entry: Entry) -> bool {
         let room = self.entries.len() < self.room;
@@ -114,13 +114,13 @@ impl LogTable {
         self.entries.len()
     }
 
-    /// Whether nothing is logged.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 }
 
-/// Tables one behind the other in memory, one for each of those whose caches are logged.
+/// Consecutive tables in memory, one for each vcore whose caches are logged.
 #[derive(Debug, Clone)]
 pub struct Tables {
     first: u64,
@@ -129,8 +129,8 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// So many empty tables of `class` from the real address `first` on, each of `bytes` bytes, of whose lines one in so
-    /// many is sampled.
+    /// Creates `number` empty tables of `class`, of `bytes` bytes each, starting at the real address `first`. They hold only sampled
+    /// lines.
     ///
     /// # Errors
     /// As [`TableAddress::new`].
@@ -150,12 +150,12 @@ impl Tables {
         Ok(Tables { first, class, tables: vec![table; number] })
     }
 
-    /// Their class.
+    /// The size class of the tables.
     pub fn class(&self) -> SizeClass {
         self.class
     }
 
-    /// Where table `at` is; `None` where there are fewer.
+    /// Address of table `at`; `None` if there are fewer tables.
     pub fn address(&self, at: usize) -> Option<TableAddress> {
         self.tables.get(at)?;
         let address = self.first + at as u64 * self.class.bytes();
@@ -165,7 +165,7 @@ impl Tables {
     /// The number of the table at `address`, which an operand of `class` names.
     ///
     /// # Errors
-    /// [`CacheError::Oversized`] for a log that takes more than the tables have, [`CacheError::NoTable`].
+    /// [`CacheError::Oversized`] if the log needs more room than the tables have, [`CacheError::NoTable`].
     pub fn number(&self, address: u64, class: SizeClass) -> Result<u32, CacheError> {
         if class.bytes() > self.class.bytes() {
             return Err(CacheError::Oversized {
@@ -186,7 +186,7 @@ impl Tables {
         self.tables.get(at as usize)
     }
 
-    /// Table `at`, to write.
+    /// Table `at`, for writing.
     pub fn get_mut(&mut self, at: u32) -> Option<&mut LogTable> {
         self.tables.get_mut(at as usize)
     }

@@ -1,9 +1,9 @@
-//! What can be wrong with results.
+//! Errors of reading results.
 
-/// Results that cannot be read. Every message says file, what was found there and what was expected.
+/// Results that cannot be read. The message says the file, what was found and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MmtestsError {
-    /// A file or directory as a whole.
+    /// A file or directory that cannot be used.
     #[error("{file}: found {found}, expected {expected}")]
     File {
         /// Its path.

@@ -1,4 +1,4 @@
-//! Log files: names without what packed them, and their text.
+//! Log files: their names without `.gz` and `.xz`, and their text.
 
 use crate::error::MmtestsError;
 use flate2::read::MultiGzDecoder;
@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Longest text of a log; a log of more is no benchmark's.
+/// Largest size of a log; no benchmark logs more.
 const LONGEST: u64 = 256 << 20;
 
 /// The logs of one benchmark in one iteration.
@@ -19,7 +19,8 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// The regular files of `dir`. Of a log that is there packed and not, MMTests reads the packed one, gzip before xz.
+    /// The regular files in `dir`. If a log exists both compressed and not, the compressed one counts, gzip before xz, as in
+    /// MMTests.
     pub(crate) fn of(dir: &Path) -> Result<Logs, MmtestsError> {
         let mut files: BTreeMap<String, PathBuf> = BTreeMap::new();
         for name in entries(dir, |kind| kind.is_file())? {
@@ -32,7 +33,7 @@ impl Logs {
         Ok(Logs { files })
     }
 
-    /// Names without what packed them, in order.
+    /// Names without `.gz` and `.xz`, sorted.
     pub(crate) fn stems(&self) -> Vec<String> {
         self.files.keys().cloned().collect()
     }
@@ -60,7 +61,7 @@ pub(crate) fn stem(name: &str) -> &str {
     packed.unwrap_or(name)
 }
 
-/// The text in a file's `bytes`, unpacked as its name says.
+/// The text in `bytes`, decompressed according to the file's name.
 pub(crate) fn text<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, str>, MmtestsError> {
     let unpacked: Cow<[u8]> = if name.ends_with(".gz") {
         unpack(name, "gzip", MultiGzDecoder::new(bytes))?.into()
@@ -101,12 +102,12 @@ fn unpack(name: &str, form: &str, packed: impl Read) -> Result<Vec<u8>, MmtestsE
     Ok(out)
 }
 
-/// Names of the directories in `dir`, in order.
+/// Names of the directories in `dir`, sorted.
 pub(crate) fn directories(dir: &Path) -> Result<Vec<String>, MmtestsError> {
     entries(dir, |kind| kind.is_dir())
 }
 
-/// Names in `dir` of the wanted kind, in order. Names that are no UTF-8 are nothing that MMTests writes.
+/// Names of the wanted kind in `dir`, sorted. MMTests writes no names that are not UTF-8.
 fn entries(
     dir: &Path,
     wanted: impl Fn(&fs::Metadata) -> bool,

@@ -1,10 +1,10 @@
-//! Which files a benchmark logs, in MMTests' three forms: until 2021, until the end of 2025, and since.
+//! The log files of each benchmark in MMTests' three layouts: until 2021, until the end of 2025, and since then.
 
 use stats::table::Estimator;
 use stats::{Better, Row, Table};
 use std::fmt;
 
-/// A benchmark whose logs are known.
+/// A benchmark whose logs can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// hackbench by `perf bench sched messaging`, of processes or threads over pipes or sockets.
@@ -22,7 +22,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// Names of benchmarks without what follows a dash, as `process-pipes`.
+    /// Names of benchmarks, without a suffix such as `-process-pipes`.
     pub const NAMES: [&'static str; 8] = [
         "hackbench",
         "dbench",
@@ -34,7 +34,7 @@ impl Family {
         "schbench",
     ];
 
-    /// The family of the benchmark called `name`, as `hackbench-process-pipes` or `tbench4`.
+    /// The family of the benchmark `name`, such as `hackbench-process-pipes` or `tbench4`.
     pub fn of(name: &str) -> Option<Family> {
         match name.split('-').next()? {
             "hackbench" => Some(Family::Hackbench),
@@ -48,14 +48,14 @@ impl Family {
     }
 }
 
-/// What was measured. Tables come in this order.
+/// What was measured. Tables are in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Metric {
     /// Time until all groups have passed their messages.
     Time,
-    /// Time a client takes for its load file, in means of all samples.
+    /// Time a client takes for its load file, as the mean of all samples.
     Loadfile,
-    /// The same as the study of 2020 and MMTests until 2025 sum it up: by `SubAmean`.
+    /// The same by `SubAmean`, as in the study of 2020 and in MMTests until 2025.
     LoadfileSubselected,
     /// Throughput, second by second.
     Throughput,
@@ -106,10 +106,10 @@ impl Metric {
     }
 }
 
-/// A row: what the benchmark varies, and what it distinguishes beyond.
+/// Label of a row: the count that the benchmark varies, and the percentile if it reports several.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Label {
-    /// Groups, clients, jobs or workers; `None` where a benchmark has none.
+    /// Number of groups, clients, jobs or workers; `None` if the benchmark has none.
     pub count: Option<u64>,
     /// Percentile, as schbench prints it.
     pub percentile: Option<String>,
@@ -132,17 +132,17 @@ impl fmt::Display for Label {
     }
 }
 
-/// How a log is read, and for which row.
+/// How to read a log, and for which row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Reader {
     Hackbench(Label),
-    /// Load file times, in these means; before 2026 without those that are a wrapped negative number.
+    /// Load file times, with these means. Before 2026, without values that are a wrapped negative number.
     Loadfile {
         label: Label,
         metric: Metric,
         drops_wrapped: bool,
     },
-    /// Throughput, without so many seconds of warming up.
+    /// Throughput, without this many seconds of warm-up.
     Throughput {
         label: Label,
         warm_up: usize,
@@ -153,11 +153,11 @@ pub(crate) enum Reader {
     },
 }
 
-/// How a log is read by its name, and its place among those of its row; `None` for files that are no log of the form.
+/// How to read a log of this name, and its position among the logs of its row; `None` if it is not a log of this layout.
 type Form = fn(Family, &str) -> Option<(u64, Reader)>;
 
-/// How to read which of a directory's logs (`stems` are their names without what packed them), in the order of rows and
-/// iterations.
+/// Which logs of a directory to read, and how, in the order of rows and iterations. `stems` are the file names without `.gz`
+/// and `.xz`.
 pub(crate) fn readers(family: Family, stems: &[String]) -> Vec<(String, Reader)> {
     // Logs of 2026 and later lie beside what they were split from, which is named as it was before.
     let forms: &[Form] = match family {
@@ -179,7 +179,7 @@ pub(crate) fn readers(family: Family, stems: &[String]) -> Vec<(String, Reader)>
     vec![]
 }
 
-/// The log of a benchmark whose forms cannot be mistaken for each other, with its iteration.
+/// The log and its iteration, for a benchmark whose layouts cannot be confused.
 fn of_log(family: Family, stem: &str) -> Option<(u64, Reader)> {
     match family {
         Family::Hackbench => {

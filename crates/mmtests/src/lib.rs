@@ -1,8 +1,8 @@
-//! Reader of MMTests' results: what `run-mmtests.sh` leaves below `work/log`, as tables of samples.
+//! Reads MMTests results, which `run-mmtests.sh` leaves in `work/log`, as tables of samples. Start with [`read`].
 //!
-//! A run has a directory of its name, with `iter-N/BENCHMARK/logs` for each iteration. Which files a benchmark logs, and in
-//! what form, changed in 2021 and at the end of 2025; [`layout`] knows all three forms. Logs may be packed with gzip or
-//! xz. What is read is what MMTests' own extraction reads: the same samples, rows and means.
+//! Each run has a directory of its name with `iter-N/BENCHMARK/logs` for each iteration. The names and formats of the logs
+//! changed in 2021 and at the end of 2025; [`layout`] knows all three. Logs may be compressed with gzip or xz. Samples, rows
+//! and means are those of MMTests' own extraction.
 
 mod error;
 mod files;
@@ -18,12 +18,12 @@ use stats::{Cell, Row, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What the runs hold.
+/// Results of several runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// A table a metric, benchmark after benchmark; columns are the runs in the order asked for.
+    /// One table per metric, grouped by benchmark. Columns are the runs in the order asked for.
     pub tables: Vec<Table>,
-    /// Benchmarks whose logs this reader does not know.
+    /// Benchmarks that this reader does not know.
     pub left_out: Vec<String>,
 }
 
@@ -34,17 +34,17 @@ pub struct Series {
     pub metric: Metric,
     /// Which row.
     pub label: Label,
-    /// In the order they were taken, in the metric's unit.
+    /// Samples in the order they were taken, in the metric's unit.
     pub samples: Vec<f64>,
 }
 
-/// Rows of one benchmark by metric and label: cells by column.
+/// Rows of one benchmark, by metric and label; each has its cells by column.
 type Rows = BTreeMap<(Metric, Label), Vec<Cell>>;
 
-/// Reads `runs` below `log`, which MMTests calls `work/log`. A row that a run lacks is a cell without samples.
+/// Reads the runs `runs` in `log`, MMTests' `work/log`. If a run lacks a row, its cell has no samples.
 ///
-/// Refuses a run that is not there or has no iteration, runs without any benchmark of the known ones, and logs with a line
-/// that is not what its benchmark prints.
+/// Fails if a run does not exist or has no iteration, if the runs have no known benchmark, or if a log has a line that its
+/// benchmark does not print.
 pub fn read(log: &Path, runs: &[String]) -> Result<Imported, MmtestsError> {
     let mut benchmarks: BTreeMap<String, Rows> = BTreeMap::new();
     let mut left_out = BTreeSet::new();
@@ -79,7 +79,7 @@ pub fn read(log: &Path, runs: &[String]) -> Result<Imported, MmtestsError> {
     Ok(Imported { tables, left_out })
 }
 
-/// Reads one log file by its name, packed or not, as the only one of its directory.
+/// Reads a single log file, compressed or not. Its name selects the format.
 pub fn read_file(benchmark: &str, name: &str, bytes: &[u8]) -> Result<Vec<Series>, MmtestsError> {
     let Some(family) = Family::of(benchmark) else { return Ok(vec![]) };
     let text = files::text(name, bytes)?;
@@ -91,7 +91,7 @@ pub fn read_file(benchmark: &str, name: &str, bytes: &[u8]) -> Result<Vec<Series
     Ok(all)
 }
 
-/// A run's iterations, `iter-0` first.
+/// The iterations of a run, `iter-0` first.
 fn iterations(run: &Path) -> Result<Vec<PathBuf>, MmtestsError> {
     let number = |name: &String| name.strip_prefix("iter-").and_then(|n| n.parse::<u64>().ok());
     let mut found: Vec<(u64, String)> =
@@ -107,7 +107,7 @@ fn iterations(run: &Path) -> Result<Vec<PathBuf>, MmtestsError> {
     Ok(found.into_iter().map(|(_, name)| run.join(name)).collect())
 }
 
-/// Adds one iteration of one benchmark as one run of samples to each of its rows, in `column` of so many.
+/// Adds one iteration of one benchmark to its rows, as one run of samples in `column` of the given number of columns.
 fn read_iteration(
     dir: &Path,
     family: Family,
@@ -131,7 +131,7 @@ fn read_iteration(
     Ok(())
 }
 
-/// A benchmark's tables, in the metrics' order.
+/// The tables of a benchmark, in the order of metrics.
 fn tables(name: &str, rows: Rows, runs: &[String]) -> Vec<Table> {
     let mut tables: Vec<(Metric, Table)> = Vec::new();
     for ((metric, label), cells) in rows {

@@ -1,4 +1,4 @@
-//! What benchmarks print.
+//! Parsers of the benchmarks' output.
 
 mod schbench;
 
@@ -6,7 +6,7 @@ use crate::Series;
 use crate::error::MmtestsError;
 use crate::layout::{Label, Metric, Reader};
 
-/// The samples of the log `file` with the text `text`.
+/// The samples in `text`, the text of the log `file`.
 pub(crate) fn series(reader: &Reader, file: &str, text: &str) -> Result<Vec<Series>, MmtestsError> {
     let log = Log { file, text };
     let one =
@@ -24,7 +24,7 @@ pub(crate) fn series(reader: &Reader, file: &str, text: &str) -> Result<Vec<Seri
     })
 }
 
-/// A log's text, and the name that its errors bear.
+/// The text of a log, and its name for error messages.
 struct Log<'a> {
     file: &'a str,
     text: &'a str,
@@ -46,7 +46,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// A number that is finite and not negative.
+    /// Parses a finite number that is not negative.
     fn number(&self, line: usize, text: &str, expected: &str) -> Result<f64, MmtestsError> {
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
@@ -74,7 +74,7 @@ fn hackbench(log: &Log) -> Result<Vec<f64>, MmtestsError> {
     lines.map(|line| log.field(line, 2, "`Total time: SECONDS [sec]`")).collect()
 }
 
-/// `0 completed in 98 ms at time 1234 ms`: the worker, and the time it took in ms.
+/// `0 completed in 98 ms at time 1234 ms`: the worker and its time in ms.
 fn loadfile(log: &Log, drops_wrapped: bool) -> Result<Vec<f64>, MmtestsError> {
     let lines = log.lines().filter(|(_, text)| text.contains("completed in"));
     let times = lines.map(|line| log.field(line, 3, "`WORKER completed in MILLISECONDS ms ...`"));
@@ -91,7 +91,7 @@ fn throughput(log: &Log, warm_up: usize) -> Result<Vec<f64>, MmtestsError> {
         .collect()
 }
 
-/// GNU time: `4711.03user 242.22system 8:31.07elapsed 969%CPU (...)`, one line an iteration.
+/// GNU time: `4711.03user 242.22system 8:31.07elapsed 969%CPU (...)`, one line per iteration.
 fn times(log: &Log, label: &Label) -> Result<Vec<Series>, MmtestsError> {
     let metrics =
         [(Metric::Elapsed, "elapsed"), (Metric::System, "system"), (Metric::User, "user")];

@@ -1,4 +1,4 @@
-//! Which way a figure improves.
+//! Whether higher or lower figures are better.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +13,10 @@ pub enum Better {
 }
 
 impl Better {
-    /// Change from `base` to `new` in percent of `base`, positive where `new` is better: MMTests' sign,
-    /// `100 new/base - 100` where higher is better and `100 - 100 new/base` where lower is.
+    /// Change from `base` to `new` in percent of `base`, positive if `new` is better. The sign is MMTests':
+    /// `100 new/base - 100` if higher is better and `100 - 100 new/base` if lower is.
     ///
-    /// A `base` of 0 has no percentage; the change then counts as an infinite rise of the figure.
+    /// If `base` is 0, the change counts as an infinite rise of the figure.
     pub fn percent(self, base: f64, new: f64) -> f64 {
         let rise = if base == 0.0 { f64::INFINITY } else { 100.0 * new / base - 100.0 };
         match self {
@@ -25,7 +25,7 @@ impl Better {
         }
     }
 
-    /// The ratio of new to base that is this change in percent: the inverse of [`Better::percent`].
+    /// The ratio of new to base that corresponds to this change in percent: the inverse of [`Better::percent`].
     pub fn ratio(self, percent: f64) -> f64 {
         match self {
             Better::Higher => 1.0 + percent / 100.0,

@@ -1,11 +1,13 @@
-//! The bootstrap interval of the percent change between two samples' means (arithmetic or harmonic): bias-corrected and accelerated
-//! (BCa; Efron and Tibshirani, "An Introduction to the Bootstrap", chapter 14; for two samples Davison and
-//! Hinkley, "Bootstrap Methods and their Application", section 5.3), and expanded for few runs (T. Hesterberg, "What
-//! Teachers Should Know about the Bootstrap", The American Statistician 69(4), 2015, section 4.3).
+//! Bootstrap intervals of the percent change between the means (arithmetic or harmonic) of two samples.
 //!
-//! Resampled spreads are `sqrt(1 - 1/n)` of the true one, and quantiles of the normal distribution lie nearer to the centre
-//! than Student's: at 10 runs a plain interval at 95 % covers less than 91 % of the time. The expanded one takes its ends where
-//! Student's t and the lost spread say.
+//! The intervals are bias-corrected and accelerated (BCa; Efron and Tibshirani, "An Introduction to the Bootstrap", chapter
+//! 14; for two samples Davison and Hinkley, "Bootstrap Methods and their Application", section 5.3). They are expanded for
+//! few runs (T. Hesterberg, "What Teachers Should Know about the Bootstrap", The American Statistician 69(4), 2015, section
+//! 4.3).
+//!
+//! Why expand? Resampling n runs shows only `sqrt(1 - 1/n)` of the true spread, and normal quantiles are closer to the centre
+//! than Student's. At 10 runs, a plain 95 % interval contains the truth less than 91 % of the time. Expansion corrects for
+//! both.
 
 use crate::better::Better;
 use crate::confidence::Confidence;
@@ -28,8 +30,8 @@ pub struct Resampling {
 
 impl Resampling {
     /// `resamples` draws (100 to 1,000,000) from the random stream of `seed`, for intervals at
-    /// `confidence`. At 10,000 draws the ends of a 95 % interval move by about 1 % of its width from seed
-    /// to seed, at 1,000,000 by a tenth of that.
+    /// `confidence`. With 10,000 draws, the ends of a 95 % interval vary from seed to seed by about 1 % of its width; with
+    /// 1,000,000, by a tenth of that.
     pub fn new(
         resamples: u32,
         seed: u64,
@@ -46,7 +48,7 @@ impl Resampling {
         self.resamples
     }
 
-    /// The same settings with `resamples` draws, where that is more; 1,000,000 at most.
+    /// The same settings with at least `resamples` draws, but no more than 1,000,000.
     pub(crate) fn at_least(self, resamples: f64) -> Resampling {
         let wanted = resamples.ceil().min(1e6) as u32;
         Resampling { resamples: self.resamples.max(wanted), ..self }
@@ -66,7 +68,7 @@ impl Resampling {
 /// An estimate with its confidence interval, all in one unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The samples' own figure.
+    /// The value computed from the samples themselves.
     pub estimate: f64,
     /// Lower end.
     pub low: f64,
@@ -77,7 +79,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// This percent change (see [`Better::percent`]) as the ratio of the new figure to the base's.
+    /// Converts a percent change (see [`Better::percent`]) to the ratio of the new figure to the base.
     pub fn ratio(self, better: Better) -> Interval {
         let (low, high) = match better {
             Better::Higher => (self.low, self.high),
@@ -88,12 +90,11 @@ impl Interval {
     }
 }
 
-/// Expanded BCa interval of the percent change of arithmetic means from `base` to `variant`, positive where the variant is
-/// better (see [`Better::percent`]). Runs are resampled independently in both samples.
+/// Expanded BCa interval of the percent change of arithmetic means from `base` to `variant`, positive if the variant is
+/// better (see [`Better::percent`]). Both samples are resampled independently.
 ///
-/// `None` where a sample has fewer than two values, a value is negative or not finite, fewer than two
-/// values of `base` are above 0, or so many of them are 0 that the interval has no end. Two samples
-/// without any spread give an interval of no width.
+/// `None` if a sample has fewer than two values, if a value is negative or not finite, if fewer than two values of `base` are
+/// above 0, or if so many are 0 that the interval is unbounded. Two samples without spread give an interval of zero width.
 pub fn percent_change(
     base: &[f64],
     variant: &[f64],
@@ -103,7 +104,7 @@ pub fn percent_change(
     mean_change(Mean::Arithmetic, base, variant, better, resampling)
 }
 
-/// [`percent_change`] of either mean. `None` where that has none; of harmonic means also where a value is not above 0.
+/// [`percent_change`] for either mean. `None` as there, and for harmonic means also if a value is not above 0.
 pub fn mean_change(
     mean: Mean,
     base: &[f64],
@@ -115,12 +116,12 @@ pub fn mean_change(
     PercentBootstrap::of(base, variant, change, resampling)?.interval(resampling.confidence)
 }
 
-/// Which change of which mean.
+/// The change to estimate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Change {
     /// The mean that stands for a sample.
     pub(crate) mean: Mean,
-    /// The change's sign.
+    /// The sign of the change.
     pub(crate) better: Better,
 }
 
@@ -145,20 +146,20 @@ pub(crate) struct PercentBootstrap {
     expansion: Expansion,
 }
 
-/// How much wider than plain ones intervals of so few runs are.
+/// How much wider than a plain interval the interval of few runs must be.
 #[derive(Debug, Clone, Copy)]
 struct Expansion {
-    /// The true spread by the resampled one.
+    /// True spread divided by resampled spread.
     spread: f64,
     /// Degrees of freedom (Welch and Satterthwaite).
     freedom: f64,
 }
 
 impl Expansion {
-    /// Intervals as they come.
+    /// No expansion.
     const NONE: Expansion = Expansion { spread: 1.0, freedom: f64::INFINITY };
 
-    /// Of the ratio of two means, by the error that each of them adds to it. Without errors there is nothing to expand.
+    /// For the ratio of two means, from the error that each contributes. Without errors, nothing is expanded.
     fn of(base: &Summary, variant: &Summary) -> Expansion {
         let part = |s: &Summary, other: &Summary| {
             let n = s.n as f64;
@@ -175,14 +176,14 @@ impl Expansion {
         if finite { Expansion { spread, freedom } } else { Expansion::NONE }
     }
 
-    /// The normal quantile in whose place a plain interval's end of probability `tail` comes.
+    /// The normal quantile that replaces a plain interval's end of probability `tail`.
     fn quantile(&self, tail: f64) -> Option<f64> {
         Some(self.spread * t_quantile(tail, self.freedom)?)
     }
 }
 
 impl PercentBootstrap {
-    /// Resamples; see [`mean_change`] for `None`.
+    /// Resamples both samples. `None` as for [`mean_change`].
     pub(crate) fn of(
         base: &[f64],
         variant: &[f64],
@@ -222,13 +223,13 @@ impl PercentBootstrap {
         Some(PercentBootstrap { estimate, sorted, bias, acceleration, normal, expansion })
     }
 
-    /// The expanded interval at `confidence`; `None` where an end is not finite.
+    /// The expanded interval at `confidence`; `None` if an end is not finite.
     pub(crate) fn interval(&self, confidence: Confidence) -> Option<Interval> {
         let z = self.expansion.quantile(1.0 - confidence.tail())?;
         self.between(z, confidence)
     }
 
-    /// The interval whose ends are the normal quantiles `-z` and `z`, adjusted.
+    /// The interval between the normal quantiles `-z` and `z`, adjusted.
     fn between(&self, z: f64, confidence: Confidence) -> Option<Interval> {
         let end = |z: f64| quantile(&self.sorted, self.adjusted(z));
         let (low, high) = (end(-z), end(z));
@@ -236,9 +237,9 @@ impl PercentBootstrap {
         finite.then_some(Interval { estimate: self.estimate, low, high, confidence })
     }
 
-    /// Two-sided p-value of no change: 1 minus the level at which the plain interval's end reaches 0. Plain, as it cannot fall
-    /// below what the number of resamples allows, which Student's tails would raise without end; who judges few runs
-    /// asks Student's t as well. Two samples without spread give 0 or 1.
+    /// Two-sided p-value of no change: 1 minus the level at which the plain interval's end reaches 0. Not expanded: the number of
+    /// resamples bounds a plain p-value from below, and Student's tails would raise that bound without limit. For few runs,
+    /// ask Student's t as well. Two samples without spread give 0 or 1.
     pub(crate) fn p_value(&self) -> f64 {
         if self.sorted.len() == 1 {
             return if self.estimate == 0.0 { 1.0 } else { 0.0 };
@@ -250,7 +251,7 @@ impl PercentBootstrap {
         2.0 * tail.min(1.0 - tail)
     }
 
-    /// The place in the bootstrap distribution where the end of the normal quantile `z` lies.
+    /// The probability in the bootstrap distribution that belongs to the normal quantile `z`.
     fn adjusted(&self, z: f64) -> f64 {
         let z = self.bias + z;
         let scale = 1.0 - self.acceleration * z;
@@ -276,7 +277,7 @@ fn resampled(base: &[f64], variant: &[f64], change: Change, resampling: &Resampl
     changes
 }
 
-/// Mean of as many values as `values` has, drawn from it with replacement.
+/// Mean of a resample: as many values as `values` has, drawn with replacement.
 fn resampled_mean(values: &[f64], rng: &mut Xoshiro256PlusPlus) -> f64 {
     let n = values.len();
     let mut sum = 0.0;

@@ -3,18 +3,18 @@
 use crate::error::StatsError;
 use serde::{Deserialize, Serialize};
 
-/// A confidence level: above 0 and below 1.
+/// A confidence level between 0 and 1, exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Confidence(f64);
 
 impl Confidence {
-    /// 95 %, the level that tables print.
+    /// 95 %, the level of printed intervals.
     pub const P95: Confidence = Confidence(0.95);
-    /// 99 %, the level that verdicts need.
+    /// 99 %, the level of verdicts.
     pub const P99: Confidence = Confidence(0.99);
 
-    /// The level `level` (0.95 for 95 %), or an error where it is not above 0 and below 1.
+    /// The level `level` (0.95 for 95 %), or an error if it is not between 0 and 1.
     pub fn new(level: f64) -> Result<Confidence, StatsError> {
         if level > 0.0 && level < 1.0 {
             Ok(Confidence(level))

@@ -1,9 +1,9 @@
-//! Settings that no estimator can work with.
+//! Settings and values that an estimator rejects.
 
-/// A setting or value out of range; the message names the field, what was found and what was expected.
+/// A setting or value out of range. The message names the field, what was found and what was expected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum StatsError {
-    /// A confidence level outside the open interval from 0 to 1.
+    /// A confidence level not between 0 and 1, exclusive.
     #[error("confidence: found {found}, expected a number above 0 and below 1 (0.95 for 95 %)")]
     Confidence {
         /// The level asked for.
@@ -31,19 +31,19 @@ pub enum StatsError {
         /// Bin width asked for.
         width: f64,
     },
-    /// A value that is not a number, so it lies neither in nor outside the bins.
+    /// A value that is not a number and therefore fits no bin.
     #[error("histogram values[{index}]: found NaN, expected a number")]
     NotANumber {
         /// Its place in the sample.
         index: usize,
     },
-    /// A sample without a value.
+    /// An empty sample.
     #[error("{mean}: found no values, expected one or more")]
     NoValues {
         /// The mean asked for.
         mean: &'static str,
     },
-    /// A value that the mean is not made for.
+    /// A value for which the mean is not defined.
     #[error("{mean} of values[{index}]: found {found}, expected {}", expected(mean))]
     Value {
         /// The mean asked for.
@@ -53,7 +53,7 @@ pub enum StatsError {
         /// The value.
         found: f64,
     },
-    /// Finite values whose mean is not.
+    /// Finite values whose mean is not finite.
     #[error("{mean}: found values whose sum overflows, expected a finite mean")]
     Overflow {
         /// The mean asked for.
@@ -65,7 +65,7 @@ pub enum StatsError {
         /// The percentage asked for.
         found: u8,
     },
-    /// A run of too few samples for draws of 80 % of them.
+    /// A run with too few samples to draw 80 % of them.
     #[error("SubAmean of run {run}: found {found} samples, expected 2 or more")]
     ShortRun {
         /// The run's place.
@@ -73,7 +73,7 @@ pub enum StatsError {
         /// Its samples.
         found: usize,
     },
-    /// A p-value that is no probability.
+    /// A p-value that is not a probability.
     #[error("p-values[{index}]: found {found}, expected 0 to 1")]
     Probability {
         /// Its place in the family.
@@ -81,7 +81,7 @@ pub enum StatsError {
         /// The value.
         found: f64,
     },
-    /// A table's row that does not fit its columns.
+    /// A row of a table whose number of cells differs from the number of columns.
     #[error("table row {label}: found {found} cells, expected {expected}, one a column")]
     Cells {
         /// The row's label.

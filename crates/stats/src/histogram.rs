@@ -1,10 +1,9 @@
-//! Values counted into bins of equal width.
+//! Histograms with bins of equal width.
 
 use crate::error::StatsError;
 use serde::{Deserialize, Serialize};
 
-/// Counts of values in bins of equal width; bin i holds values from `edge(i)` up to, not including,
-/// `edge(i + 1)`.
+/// Counts of values in bins of equal width. Bin i holds values from `edge(i)` (inclusive) to `edge(i + 1)` (exclusive).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Histogram {
     /// Lower edge of the first bin, in the values' unit.
@@ -20,8 +19,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts `values` into `bins` (1 to 1000) bins of `width` from `low` on; refuses edges that are not
-    /// finite and values that are NaN.
+    /// Counts `values` in `bins` (1 to 1000) bins of `width`, starting at `low`. Rejects edges that are not finite and values
+    /// that are NaN.
     pub fn of(values: &[f64], low: f64, width: f64, bins: usize) -> Result<Histogram, StatsError> {
         if !(1..=1000).contains(&bins) {
             return Err(StatsError::Bins { found: bins });
@@ -40,7 +39,7 @@ impl Histogram {
         Ok(histogram)
     }
 
-    /// Lower edge of bin `index`; of `counts.len()` the upper edge of the last.
+    /// Lower edge of bin `index`; for `counts.len()`, the upper edge of the last bin.
     pub fn edge(&self, index: usize) -> f64 {
         self.low + index as f64 * self.width
     }
@@ -50,7 +49,7 @@ impl Histogram {
         self.counts.iter().sum::<u64>() + self.below + self.above
     }
 
-    /// Counts one value, by the edges as [`Histogram::edge`] rounds them.
+    /// Counts one value. Edges are rounded as in [`Histogram::edge`].
     fn count(&mut self, value: f64) {
         let bins = self.counts.len();
         if value < self.low {

@@ -1,13 +1,13 @@
-//! Holm's step-down correction: one table, one promise (S. Holm, "A Simple Sequentially Rejective Multiple Test
-//! Procedure", Scandinavian Journal of Statistics 6, 1979).
+//! Holm's step-down correction for a family of tests (S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure",
+//! Scandinavian Journal of Statistics 6, 1979).
 
 use crate::error::StatsError;
 
-/// The p-values of a family of tests, adjusted so that claiming a difference wherever the adjusted value is below
-/// `alpha` makes any false claim in the family with probability `alpha` at most, however the tests depend on each other.
+/// Adjusts the p-values of a family of tests, in the order given. If you claim a difference wherever the adjusted value is
+/// below `alpha`, the probability of any false claim in the family is at most `alpha`, however the tests depend on each other.
 ///
-/// The i-th smallest of m is multiplied by m - i + 1 (i from 1), is no smaller than the one before, and at most 1:
-/// R's `p.adjust(method = "holm")`. In the order of `p_values`.
+/// The i-th smallest of m values is multiplied by m - i + 1 (i from 1), raised to at least the one before and capped at 1,
+/// like R's `p.adjust(method = "holm")`.
 pub fn holm(p_values: &[f64]) -> Result<Vec<f64>, StatsError> {
     if let Some(index) = p_values.iter().position(|p| !(0.0..=1.0).contains(p)) {
         return Err(StatsError::Probability { index, found: p_values[index] });

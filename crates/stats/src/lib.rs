@@ -1,10 +1,10 @@
-//! Estimators, intervals and comparisons: pure functions.
+//! Estimators, confidence intervals and verdicts, as pure functions.
 //!
-//! A sample is a slice of values, one a run. Functions of samples give `None` where the sample cannot
-//! carry the answer (too few runs, a value that is not a number); settings that make no sense are refused
-//! where they are built, with a [`StatsError`], and so are values that a [`Mean`] is not made for.
+//! [`compare`] judges one pair of samples. [`Table::compare`] judges a table of them, with one correction over all cells.
 //!
-//! [`compare`] judges one pair of samples; [`Table::compare`] a table of them, with one correction over all its cells.
+//! A sample is a slice of values, one per run. A function returns `None` if the sample cannot answer the question (too few
+//! runs, a value that is not a number). Constructors reject senseless settings with a [`StatsError`]; a [`Mean`] rejects
+//! values that it is not defined for in the same way.
 
 pub mod better;
 pub mod bootstrap;

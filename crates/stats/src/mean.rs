@@ -1,21 +1,21 @@
-//! The field's means, under MMTests' names.
+//! Arithmetic, harmonic and geometric means, under MMTests' names.
 
 use crate::better::Better;
 use crate::error::StatsError;
 use serde::{Deserialize, Serialize};
 
-/// The mean that stands for a sample.
+/// The mean that represents a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mean {
-    /// Sum over n: MMTests' `Amean`, for times.
+    /// Sum divided by n: MMTests' `Amean`, for times.
     Arithmetic,
-    /// n over the sum of reciprocals: MMTests' `Hmean`, for rates.
+    /// n divided by the sum of reciprocals: MMTests' `Hmean`, for rates.
     Harmonic,
 }
 
 impl Mean {
-    /// MMTests' mean for figures of this sense: `Hmean` where higher is better, `Amean` where lower is.
+    /// MMTests' choice of mean: `Hmean` if higher is better, `Amean` if lower is.
     pub fn of_sense(better: Better) -> Mean {
         match better {
             Better::Higher => Mean::Harmonic,
@@ -31,7 +31,7 @@ impl Mean {
         }
     }
 
-    /// The mean of `values`. Refuses an empty sample and values that are not finite; the harmonic mean also values
+    /// The mean of `values`. Rejects an empty sample and values that are not finite; the harmonic mean also rejects values
     /// that are not above 0.
     pub fn of(self, values: &[f64]) -> Result<f64, StatsError> {
         self.check(values)?;
@@ -39,8 +39,8 @@ impl Mean {
         mean.filter(|m| m.is_finite()).ok_or(StatsError::Overflow { mean: self.name() })
     }
 
-    /// The mean of the best `percent` (1 to 100) of `values`, at least of one: MMTests' `BAmean-95` and
-    /// `BHmean-95`. It counts `n percent / 100` values, rounded down.
+    /// The mean of the best `percent` (1 to 100) of `values`: MMTests' `BAmean-95` and `BHmean-95`. It takes
+    /// `n percent / 100` values, rounded down, but at least one.
     pub fn of_best(self, values: &[f64], better: Better, percent: u8) -> Result<f64, StatsError> {
         if !(1..=100).contains(&percent) {
             return Err(StatsError::BestPercent { found: percent });
@@ -68,7 +68,7 @@ impl Mean {
         }
     }
 
-    /// What the mean adds up: the values, or their reciprocals.
+    /// What the mean sums: the value or its reciprocal.
     pub(crate) fn addends(self, values: &[f64]) -> Vec<f64> {
         match self {
             Mean::Arithmetic => values.to_vec(),
@@ -76,7 +76,7 @@ impl Mean {
         }
     }
 
-    /// The figure whose addends have the arithmetic mean `mean`.
+    /// The mean, given the arithmetic mean of its addends.
     pub(crate) fn figure(self, mean: f64) -> f64 {
         match self {
             Mean::Arithmetic => mean,
@@ -85,18 +85,18 @@ impl Mean {
     }
 }
 
-/// Arithmetic mean; `None` where `values` is empty or the mean not finite.
+/// Arithmetic mean; `None` if `values` is empty or the mean is not finite.
 pub fn amean(values: &[f64]) -> Option<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     mean.is_finite().then_some(mean)
 }
 
-/// Harmonic mean n / sum(1/x); refuses what [`Mean::of`] refuses.
+/// Harmonic mean n / sum(1/x). Rejects what [`Mean::of`] rejects.
 pub fn hmean(values: &[f64]) -> Result<f64, StatsError> {
     Mean::Harmonic.of(values)
 }
 
-/// Geometric mean of `ratios`, the n-th root of their product; refuses an empty list and anything but finite numbers
+/// Geometric mean of `ratios`, the n-th root of their product. Rejects an empty list and numbers that are not finite or not
 /// above 0.
 pub fn gmean(ratios: &[f64]) -> Result<f64, StatsError> {
     if ratios.is_empty() {
@@ -112,11 +112,12 @@ pub fn gmean(ratios: &[f64]) -> Result<f64, StatsError> {
     Ok((logs / ratios.len() as f64).exp())
 }
 
-/// `values` as at most `limit` means of consecutive values; as they are where there are no more than twice as many.
+/// Reduces `values` to at most `limit` means of consecutive values (batches). Returns them unchanged if there are at most
+/// twice as many as `limit`.
 ///
-/// Consecutive figures of one run (throughput by the second, completions of a client) hang together, so that they carry
-/// less than as many independent ones would; means of batches hang together less (the method of batch means: Law,
-/// "Simulation Modeling and Analysis", chapter 9). Batches differ by one value in size at most.
+/// Consecutive figures of one run (throughput per second, completions of a client) are correlated and carry less information
+/// than as many independent ones. Batch means are less correlated (the method of batch means: Law, "Simulation Modeling and
+/// Analysis", chapter 9). The sizes of batches differ by at most one.
 pub(crate) fn batched(values: &[f64], mean: Mean, limit: usize) -> Vec<f64> {
     let n = values.len();
     if n <= 2 * limit {

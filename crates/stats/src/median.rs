@@ -1,5 +1,7 @@
-//! The bootstrap interval of the percent change between two samples' medians: percentile method, because a
-//! median moves in jumps and BCa's jackknife does not hold for it (Efron and Tibshirani, chapter 11).
+//! Bootstrap intervals of the percent change between the medians of two samples.
+//!
+//! They use the percentile method: a median moves in jumps, and BCa's jackknife is not valid for it (Efron and Tibshirani,
+//! chapter 11).
 
 use crate::better::Better;
 use crate::bootstrap::{Interval, Resampling, index_below, quantile};
@@ -7,11 +9,10 @@ use crate::summary::Summary;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
-/// Percentile interval of the percent change of medians from `base` to `variant`, positive where the variant
-/// is better (see [`Better::percent`]). Runs are resampled independently in both samples.
+/// Percentile interval of the percent change of medians from `base` to `variant`, positive if the variant is better (see
+/// [`Better::percent`]). Both samples are resampled independently.
 ///
-/// `None` where a sample has fewer than two values, one is not finite, or `base` holds a value that is not
-/// above 0.
+/// `None` if a sample has fewer than two values, if a value is not finite, or if `base` has a value that is not above 0.
 pub fn median_change(
     base: &[f64],
     variant: &[f64],

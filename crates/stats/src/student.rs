@@ -1,26 +1,25 @@
-//! The comparison that ministat prints: two samples by Student's t with pooled variance.
+//! Student's t test of two samples with pooled variance, as ministat prints it.
 
 use crate::confidence::Confidence;
 use crate::summary::Summary;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// Degrees of freedom from which Student's t is the normal distribution to six digits; its quantile is sought by steps
-/// that do not end where they are infinite.
+/// From this many degrees of freedom on, Student's t equals the normal distribution to six digits. (The search for its
+/// quantile does not end for infinite degrees of freedom.)
 const NORMAL_FROM: f64 = 1e6;
 
-/// How far the mean of a variant lies from the mean of the base.
+/// The difference between the means of a variant and its base.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
     /// Mean of the variant minus mean of the base, in the samples' unit.
     pub delta: f64,
     /// Half the width of the confidence interval of `delta`.
     pub half_width: f64,
-    /// `delta` in percent of the base's mean (raw sign: positive where the figure rose); `None` where
-    /// that mean is 0.
+    /// `delta` in percent of the base's mean (raw sign: positive if the figure rose); `None` if that mean is 0.
     pub percent: Option<f64>,
-    /// `half_width` in percent of the base's mean. As in ministat it takes that mean for exact; the
-    /// bootstrap interval of [`crate::percent_change`] does not.
+    /// `half_width` in percent of the base's mean. Like ministat, this treats the base's mean as exact; the bootstrap
+    /// interval of [`crate::percent_change`] does not.
     pub percent_half_width: Option<f64>,
     /// Standard deviation pooled over both samples.
     pub pooled_stddev: f64,
@@ -29,21 +28,21 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Whether the interval excludes 0. Two samples without any spread differ where their means do.
+    /// Whether the interval excludes 0. Two samples without spread differ if their means do.
     pub fn is_significant(&self) -> bool {
         self.delta.abs() > self.half_width
     }
 }
 
-/// The two-sample Student interval of the difference of means, with pooled variance and n + m - 2 degrees
-/// of freedom, as ministat computes it (which rounds t to its table's row; here t is exact).
+/// Two-sample Student interval of the difference of means, with pooled variance and n + m - 2 degrees of freedom, as in
+/// ministat. (ministat rounds t to a row of its table; here t is exact.)
 ///
-/// `None` where a sample has fewer than two values or [`Summary::of`] cannot sum it up.
+/// `None` if a sample has fewer than two values or [`Summary::of`] gives `None`.
 pub fn difference(base: &[f64], variant: &[f64], confidence: Confidence) -> Option<Difference> {
     between(&Summary::of(base)?, &Summary::of(variant)?, confidence)
 }
 
-/// [`difference`] of two samples that are already summed up.
+/// [`difference`] from the summaries of two samples.
 pub(crate) fn between(
     base: &Summary,
     variant: &Summary,
@@ -67,10 +66,10 @@ pub(crate) fn between(
     })
 }
 
-/// Smallest difference of means, in the samples' unit, that `base.n` and `variant.n` runs of this spread
-/// show as different from 0 at `confidence` with probability `power`:
-/// `(t[1 - alpha/2] + t[power]) s sqrt(1/n + 1/m)`, the minimum detectable effect of H. S. Bloom,
-/// "Minimum Detectable Effects", Evaluation Review 19(5), 1995.
+/// The minimum detectable effect: the smallest difference of means, in the samples' unit, that `base.n` and `variant.n` runs
+/// with this spread show as different from 0 at `confidence` with probability `power`,
+/// `(t[1 - alpha/2] + t[power]) s sqrt(1/n + 1/m)` (H. S. Bloom, "Minimum Detectable Effects", Evaluation Review 19(5),
+/// 1995).
 pub(crate) fn smallest_detectable(
     base: &Summary,
     variant: &Summary,
@@ -83,8 +82,8 @@ pub(crate) fn smallest_detectable(
     Some(t * standard_error(difference.pooled_stddev, base.n, variant.n))
 }
 
-/// Two-sided p-value of equal means: the interval of [`between`] at level L excludes 0 where it is below 1 - L. Two
-/// samples without spread give 0 or 1.
+/// Two-sided p-value of equal means. If it is below 1 - L, the interval of [`between`] at level L excludes 0. Two samples
+/// without spread give 0 or 1.
 pub(crate) fn p_value(base: &Summary, variant: &Summary, difference: &Difference) -> Option<f64> {
     if difference.delta == 0.0 {
         return Some(1.0);
@@ -93,7 +92,7 @@ pub(crate) fn p_value(base: &Summary, variant: &Summary, difference: &Difference
     two_sided(t, (base.n + variant.n) as f64 - 2.0)
 }
 
-/// Probability that Student's t with `freedom` degrees lies farther from 0 than `t`.
+/// Probability that Student's t with `freedom` degrees of freedom is farther from 0 than `t`.
 pub(crate) fn two_sided(t: f64, freedom: f64) -> Option<f64> {
     if t == f64::INFINITY {
         return Some(0.0);
@@ -109,7 +108,7 @@ fn standard_error(pooled_stddev: f64, n: usize, m: usize) -> f64 {
     pooled_stddev * (1.0 / n as f64 + 1.0 / m as f64).sqrt()
 }
 
-/// Quantile of Student's t; `None` where there is no degree of freedom.
+/// Quantile of Student's t; `None` without a degree of freedom.
 pub(crate) fn t_quantile(probability: f64, freedom: f64) -> Option<f64> {
     if freedom > NORMAL_FROM {
         return Some(Normal::standard().inverse_cdf(probability));

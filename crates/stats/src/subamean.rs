@@ -1,5 +1,5 @@
-//! MMTests' `SubAmean`: a mean over runs that hold many samples each (T. Kalibera, L. Bulej, P. Tuma, "Automated
-//! Detection of Performance Regressions: The Mono Experience", MASCOTS 2005).
+//! MMTests' `SubAmean`: a mean over runs of many samples each (T. Kalibera, L. Bulej, P. Tuma, "Automated Detection of
+//! Performance Regressions: The Mono Experience", MASCOTS 2005).
 
 use crate::bootstrap::{Resampling, index_below, quantile};
 use crate::error::StatsError;
@@ -7,28 +7,29 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Draws from each run.
+/// Number of draws from each run.
 const DRAWS: usize = 1000;
 
-/// A mean with half the width of its confidence interval, in the samples' unit.
+/// A mean and half the width of its confidence interval, in the samples' unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SubAmean {
-    /// Mean over runs of the runs' own values.
+    /// Mean of the runs' values.
     pub value: f64,
-    /// Half the width of the interval, at the resampling's confidence.
+    /// Half the width of the interval, at the confidence of the resampling.
     pub half_width: f64,
-    /// Degrees of freedom of the variance behind it, by Satterthwaite: runs less one where these differ more than their samples
-    /// say, infinite where they do not differ or there is but one. `half_width` takes it for infinite, as the method does.
+    /// Satterthwaite's degrees of freedom of the variance: the number of runs minus one if runs differ more than their
+    /// samples explain; infinite if they do not differ or if there is only one. `half_width` treats it as infinite, as the
+    /// method does.
     pub freedom: f64,
 }
 
-/// The `SubAmean` of `runs`. From each run 1000 samples of 80 % of its size are drawn with replacement; the median of
-/// their means is the run's value, the median of their variances its spread. The mean over runs has the interval
-/// `z sqrt((B + W) / N)`: `W` the mean spread within runs, `B` the variance of the runs' values weighted with the sizes of
-/// their draws, `N` the sum of these sizes. A single run has no `B`.
+/// The `SubAmean` of `runs`. From each run, 1000 samples of 80 % of its size are drawn with replacement. The median of their
+/// means is the run's value, the median of their variances its spread. The interval of the mean over runs is
+/// `z sqrt((B + W) / N)`, where `W` is the mean spread within runs, `B` the variance of the runs' values weighted by the sizes
+/// of their draws, and `N` the sum of these sizes. A single run has no `B`.
 ///
-/// `resampling` gives seed and confidence; its number of resamples is for other estimators. Refuses no run, runs of fewer
-/// than two samples, and values that are not finite.
+/// `resampling` provides seed and confidence; its number of resamples is not used. Rejects an empty list, runs of fewer than
+/// two samples, and values that are not finite.
 pub fn subamean(runs: &[&[f64]], resampling: &Resampling) -> Result<SubAmean, StatsError> {
     const NAME: &str = "SubAmean";
     if runs.is_empty() {
@@ -67,9 +68,9 @@ pub fn subamean(runs: &[&[f64]], resampling: &Resampling) -> Result<SubAmean, St
     }
 }
 
-/// What the draws from one run say.
+/// The result of the draws from one run.
 struct Drawn {
-    /// Samples of a draw.
+    /// Samples per draw.
     size: f64,
     /// Median of the draws' means.
     mean: f64,

@@ -1,9 +1,9 @@
-//! One sample in six numbers.
+//! A sample summarised in six numbers.
 
 use crate::mean::amean;
 use serde::{Deserialize, Serialize};
 
-/// What ministat prints of a sample, in the sample's own unit.
+/// The figures that ministat prints for a sample, in the sample's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Number of values.
@@ -12,7 +12,7 @@ pub struct Summary {
     pub min: f64,
     /// Largest value.
     pub max: f64,
-    /// Middle value; of an even number of values the mean of the two in the middle.
+    /// Middle value; for an even number of values, the mean of the two in the middle.
     pub median: f64,
     /// Arithmetic mean.
     pub mean: f64,
@@ -21,7 +21,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Sums up `values`; `None` where there are none, one is not finite, or their squares overflow.
+    /// Summarises `values`; `None` if there are none, if one is not finite, or if their squares overflow.
     pub fn of(values: &[f64]) -> Option<Summary> {
         if values.iter().any(|v| !v.is_finite()) {
             return None;

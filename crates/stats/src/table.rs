@@ -1,5 +1,5 @@
-//! Tables of samples as MMTests compares them: a row a group, thread or client count, a column a variant, the first of
-//! which is the baseline.
+//! Tables of samples as MMTests compares them: one row per number of groups, threads or clients, and one column per variant,
+//! the first of which is the baseline.
 
 mod compare;
 mod overview;
@@ -13,7 +13,7 @@ use crate::better::Better;
 use crate::mean::Mean;
 use serde::{Deserialize, Serialize};
 
-/// What stands for a cell.
+/// The estimator that represents a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Estimator {
@@ -48,15 +48,15 @@ impl From<Mean> for Estimator {
 /// Samples of one metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// What was measured, as `tbench4 tput`.
+    /// What was measured, such as `tbench4 tput`.
     pub metric: String,
-    /// What rows vary, as `clients`; empty where there is nothing.
+    /// What differs between rows, such as `clients`; empty if nothing does.
     pub varying: String,
     /// Unit of the samples.
     pub unit: String,
-    /// Which way the metric improves.
+    /// Whether higher or lower is better.
     pub better: Better,
-    /// What stands for a cell.
+    /// The estimator that represents a cell.
     pub estimator: Estimator,
     /// Names of the columns; the first is the baseline.
     pub columns: Vec<String>,
@@ -67,14 +67,13 @@ pub struct Table {
 /// One row of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What is particular to the row, as `16`; empty where a table has but one.
+    /// The row's value, such as `16`; empty if the table has only one row.
     pub label: String,
-    /// One cell a column.
+    /// One cell per column.
     pub cells: Vec<Cell>,
 }
 
-/// The samples behind one figure, in the table's unit: runs (MMTests' iterations) of samples each. Without any sample the
-/// cell is missing.
+/// The samples behind one figure, in the table's unit, by run (MMTests' iteration). A cell without samples is missing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cell {
@@ -83,17 +82,17 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell of one value a run, which only means of all samples can use.
+    /// A cell with one value per run. Only means of all samples can use it.
     pub fn of(values: &[f64]) -> Cell {
         Cell { runs: values.iter().map(|&v| vec![v]).collect() }
     }
 
-    /// All samples, run after run.
+    /// The samples of all runs, in order.
     pub fn samples(&self) -> Vec<f64> {
         self.runs.concat()
     }
 
-    /// Whether there is no sample.
+    /// Whether the cell has no sample.
     pub fn is_missing(&self) -> bool {
         self.runs.iter().all(Vec::is_empty)
     }

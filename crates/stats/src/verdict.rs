@@ -1,4 +1,4 @@
-//! Whether a variant is better, worse or not told apart from the base.
+//! Verdicts: is a variant better, worse, or not distinguishable from its base?
 
 use crate::better::Better;
 use crate::bootstrap::{Change, Interval, PercentBootstrap, Resampling};
@@ -9,10 +9,10 @@ use crate::summary::Summary;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Power at which smallest detectable effects are stated: the customary 80 %.
+/// Power of the smallest detectable effects: the customary 80 %.
 pub(crate) const POWER: f64 = 0.8;
 
-/// What the runs allow to say.
+/// What the runs prove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -20,7 +20,7 @@ pub enum Verdict {
     Better,
     /// The variant is worse than the base.
     Worse,
-    /// The runs prove no difference; an effect below the smallest detectable one may still exist.
+    /// The runs prove no difference. An effect below the smallest detectable one may still exist.
     NoDifference,
 }
 
@@ -34,37 +34,35 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A variant beside its base.
+/// A variant compared with its base.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The base's sample.
     pub base: Summary,
     /// The variant's sample.
     pub variant: Summary,
-    /// Student interval of the difference of means, in the samples' unit, at the resampling's confidence.
+    /// Student interval of the difference of means, in the samples' unit, at the confidence of the resampling.
     pub difference: Difference,
-    /// BCa interval of the percent change, positive where the variant is better, at the resampling's
-    /// confidence.
+    /// BCa interval of the percent change, positive if the variant is better, at the confidence of the resampling.
     pub percent: Interval,
-    /// What the runs allow to say; see [`compare`] for the rule.
+    /// What the runs prove; [`compare`] has the rule.
     pub verdict: Verdict,
-    /// Level that both of the verdict's intervals had.
+    /// Level of both intervals behind the verdict.
     pub verdict_confidence: Confidence,
-    /// Smallest effect, in percent of the base's mean, that as many runs of this spread would have shown
-    /// at the verdict's level with 80 % probability: Bloom 1995, by Student's t. The true power at that
-    /// effect is 80 % for 100 runs, 78 % for 5 and 75 % for 3.
+    /// Smallest effect, in percent of the base's mean, that as many runs with this spread would have shown at the verdict's
+    /// level with 80 % probability (Bloom 1995, by Student's t). The true power at that effect is 80 % for 100 runs, 78 % for
+    /// 5 and 75 % for 3.
     pub smallest_detectable_percent: f64,
 }
 
-/// Compares `variant` with `base`, printing its intervals at `resampling`'s confidence.
+/// Compares `variant` with `base`. Intervals are at the confidence of `resampling`.
 ///
-/// The verdict is stricter than a printed 95 % interval: it needs both the BCa interval of the percent
-/// change and the Student interval of the difference to exclude 0 at 99 % (or at the printed level, where
-/// that is higher). A laboratory that compares a thing with itself 100 times must claim no difference at
-/// least 95 times; at a nominal 5 % the number of false claims is binomial with mean 5, and exceeds 5 in
-/// four batches out of ten. At 1 % it does so in one of two thousand.
+/// The verdict is stricter than a printed 95 % interval. Both the BCa interval of the percent change and the Student interval
+/// of the difference must exclude 0 at 99 % (or at the printed level, if that is higher). The reason: a laboratory that
+/// compares a thing with itself 100 times should claim a difference at most 5 times. At a nominal 5 %, the number of false
+/// claims is binomial with mean 5 and exceeds 5 in four batches out of ten. At 1 %, it does so in one of two thousand.
 ///
-/// `None` where [`crate::percent_change`] or [`crate::difference`] has none.
+/// `None` if [`crate::percent_change`] or [`crate::difference`] gives `None`.
 pub fn compare(
     base: &[f64],
     variant: &[f64],

@@ -1,6 +1,6 @@
-//! Why a timeline cannot be read or written.
+//! Errors of reading and writing timelines.
 
-/// One error, saying the place, what was found and what was expected.
+/// An error. The message says the place, what was found and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The output cannot be written.
@@ -9,19 +9,19 @@ pub enum TraceError {
     /// The input cannot be read.
     #[error("{0}")]
     Input(std::io::Error),
-    /// A line that is none of ftrace's.
+    /// A line that is not ftrace text.
     #[error("line {line}: {field}: found {found:?}, expected {expected}")]
     Line {
         /// Its number, from 1.
         line: u64,
-        /// What of it is wrong.
+        /// The part that is wrong.
         field: &'static str,
-        /// What is there, its beginning where it is long.
+        /// What was found; only the beginning if it is long.
         found: String,
-        /// What would do.
+        /// What was expected.
         expected: &'static str,
     },
-    /// A text without any event of those that timelines show.
+    /// A text without any event that timelines show.
     #[error(
         "trace: found none of sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task, cpu_frequency and cpu_idle, expected ftrace's text with some"
     )]

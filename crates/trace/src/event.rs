@@ -1,8 +1,8 @@
-//! One record of a timeline.
+//! Events, the records of a timeline, and the [`Sink`] that takes them.
 
 use crate::TraceError;
 
-/// A task's name as the kernel keeps it (`task_struct::comm`): at most 15 bytes.
+/// Name of a task as in `task_struct::comm`: at most 15 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Comm {
     bytes: [u8; 15],
@@ -10,7 +10,7 @@ pub struct Comm {
 }
 
 impl Comm {
-    /// The longest beginning of `name` that fits (`TASK_COMM_LEN`). What would end a line becomes `?`.
+    /// Truncates `name` to `TASK_COMM_LEN`. Line ends become `?`.
     pub fn new(name: &str) -> Comm {
         let mut comm = Comm::default();
         for c in name.chars() {
@@ -25,7 +25,7 @@ impl Comm {
         comm
     }
 
-    /// Name of the idle task of a CPU in `sched_switch`.
+    /// Name of a CPU's idle task in `sched_switch`.
     pub fn swapper(cpu: u32) -> Comm {
         Comm::numbered("swapper/", cpu)
     }
@@ -47,7 +47,7 @@ impl Comm {
         comm
     }
 
-    /// Its bytes, UTF-8.
+    /// The name as UTF-8.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.len)).unwrap_or(&self.bytes)
     }
@@ -59,7 +59,7 @@ impl std::fmt::Debug for Comm {
     }
 }
 
-/// The largest process number (`PID_MAX_LIMIT` - 1 on 64 bit).
+/// The largest PID (`PID_MAX_LIMIT` - 1 on 64 bit).
 pub const MAX_PID: u32 = 4 * 1024 * 1024 - 1;
 
 /// A task in a record.
@@ -67,9 +67,9 @@ pub const MAX_PID: u32 = 4 * 1024 * 1024 - 1;
 pub struct Task {
     /// Its name.
     pub comm: Comm,
-    /// Thread number, at most [`MAX_PID`]; 0 is the idle task of any CPU.
+    /// Thread ID, at most [`MAX_PID`]; 0 is the idle task of any CPU.
     pub pid: u32,
-    /// Priority: 0 to 99 real time, 120 plus the nice value else.
+    /// Priority: 0 to 99 for real time, otherwise 120 plus the nice value.
     pub prio: i32,
 }
 
@@ -80,7 +80,7 @@ impl Task {
     }
 }
 
-/// State of a task that leaves its CPU: the bits of `prev_state` from 4.14 on (`TASK_REPORT`).
+/// State of a task that is switched out: the bits of `prev_state` from 4.14 on (`TASK_REPORT`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TaskState(pub u16);
 
@@ -93,7 +93,7 @@ impl TaskState {
     pub const UNINTERRUPTIBLE: TaskState = TaskState(0x02);
     /// `EXIT_DEAD`.
     pub const DEAD: TaskState = TaskState(0x10);
-    /// Letters of the bits in the kernel's order.
+    /// Letters of the bits, in the kernel's order.
     pub(crate) const LETTERS: [(u16, u8); 8] = [
         (0x01, b'S'),
         (0x02, b'D'),
@@ -108,7 +108,7 @@ impl TaskState {
     pub(crate) const PREEMPTED: u16 = 0x100;
 }
 
-/// What the CPU was in when it made the record: the bits of `common_flags` and the depth of disabled preemption.
+/// Context in which the CPU made the record: the bits of `common_flags`, and the depth of disabled preemption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Context {
     /// `TRACE_FLAG_*`.
@@ -133,7 +133,7 @@ impl Context {
     /// `TRACE_FLAG_BH_OFF`.
     pub const BH_OFF: u8 = 0x80;
 
-    /// Under a run queue's lock, in a task or in an interrupt.
+    /// Holding a run queue's lock, in a task or in an interrupt.
     pub const fn locked(interrupt: bool) -> Context {
         let flags =
             if interrupt { Context::IRQS_OFF | Context::HARDIRQ } else { Context::IRQS_OFF };
@@ -141,16 +141,16 @@ impl Context {
     }
 }
 
-/// One record.
+/// One record of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// When, in ns; never before the last one of the same CPU.
+    /// Time in ns; never before the previous record of the same CPU.
     pub at_ns: u64,
     /// The CPU that made it.
     pub cpu: u32,
-    /// What ran there: name and number.
+    /// The task that ran on it: name and thread ID.
     pub current: (Comm, u32),
-    /// In which context.
+    /// Context of the CPU.
     pub context: Context,
     /// What happened.
     pub kind: Kind,
@@ -161,14 +161,14 @@ pub struct Event {
 pub enum Kind {
     /// `sched_switch`.
     Switch {
-        /// Who ran.
+        /// The task that ran.
         prev: Task,
-        /// Its state.
+        /// Its state on leaving the CPU.
         prev_state: TaskState,
-        /// Who runs from now on.
+        /// The task that runs from now on.
         next: Task,
     },
-    /// `sched_waking`, by the waker; `target` is the task's CPU until then.
+    /// `sched_waking`, on the waker's CPU; `target` is the task's previous CPU.
     Waking {
         /// The woken task.
         task: Task,
@@ -193,31 +193,31 @@ pub enum Kind {
     Migrate {
         /// The task.
         task: Task,
-        /// Its CPU until now.
+        /// The CPU it leaves.
         from: u32,
-        /// Its CPU from now on.
+        /// The CPU it moves to.
         to: u32,
     },
     /// `cpu_frequency`.
     Frequency {
         /// The CPU.
         cpu: u32,
-        /// The frequency asked for.
+        /// The requested frequency.
         khz: u32,
     },
     /// `cpu_idle`.
     Idle {
         /// The CPU.
         cpu: u32,
-        /// The idle state that it enters; `None` where it has left one.
+        /// The idle state that it enters; `None` if it leaves one.
         state: Option<u32>,
     },
-    /// So many tasks are runnable on the record's CPU; no tracepoint of the kernel's.
+    /// Number of runnable tasks on the record's CPU. Not a tracepoint of the kernel.
     Runnable {
-        /// Tasks, the running one included.
+        /// Number of tasks, including the running one.
         tasks: u32,
     },
-    /// The record's CPU runs at this clock; no tracepoint of the kernel's.
+    /// Clock of the record's CPU. Not a tracepoint of the kernel.
     Clock {
         /// In kHz.
         khz: u32,
@@ -225,24 +225,24 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether a kernel has a tracepoint for it.
+    /// Whether the kernel has a tracepoint for it.
     pub fn is_tracepoint(&self) -> bool {
         !matches!(self, Kind::Runnable { .. } | Kind::Clock { .. })
     }
 }
 
-/// `state` of `cpu_idle` where a CPU leaves idle (`PWR_EVENT_EXIT`).
+/// `state` of `cpu_idle` when a CPU leaves idle (`PWR_EVENT_EXIT`).
 pub(crate) const IDLE_EXIT: u32 = u32::MAX;
 
-/// Something that takes records one by one.
+/// Takes records one by one.
 pub trait Sink {
-    /// Takes one.
+    /// Takes one record.
     ///
     /// # Errors
     /// Output that cannot be written.
     fn event(&mut self, event: &Event) -> Result<(), TraceError>;
 
-    /// Takes what it keeps back to its output; there is nothing to come.
+    /// Flushes everything to the output. No record may follow.
     ///
     /// # Errors
     /// Output that cannot be written.

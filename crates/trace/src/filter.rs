@@ -1,45 +1,45 @@
-//! Which records of a timeline are written: a window of time, CPUs, tasks.
+//! Selects the records of a timeline: a time window, CPUs, tasks.
 
 use crate::TraceError;
 use crate::event::{Comm, Event, Kind, Sink, Task, TaskState};
 use machine::CpuSet;
 
-/// What is to be seen.
+/// What to select.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
-    /// From this point in time on, in ns.
+    /// Start of the window in ns, inclusive.
     pub from_ns: Option<u64>,
-    /// Before this one, in ns.
+    /// End of the window in ns, exclusive.
     pub to_ns: Option<u64>,
-    /// Records that these CPUs made or that are about them; all where absent.
+    /// Records made by these CPUs or about them; `None` selects all.
     pub cpus: Option<CpuSet>,
-    /// Records about these tasks, by name or number; all where empty.
+    /// Records about these tasks, by name or thread ID; an empty list selects all.
     pub tasks: Vec<String>,
 }
 
-/// Lets what was chosen pass to another sink.
+/// Passes selected records on to another sink.
 #[derive(Debug)]
 pub struct Filter<S> {
     choice: Choice,
-    /// Names as records have them.
+    /// The selected names, truncated as in records.
     comms: Vec<Comm>,
     pids: Vec<u32>,
-    /// Others on a CPU are shown as its idle task.
+    /// Whether tasks that are not selected are replaced by the idle task.
     blank_others: bool,
     passed: u64,
     to: S,
 }
 
 impl<S: Sink> Filter<S> {
-    /// What passes goes on to `to`. With `blank_others` a switch from a chosen task to another one ends in the idle
-    /// task: a form that draws what runs until the next switch would let the other run on.
+    /// Creates a filter in front of `to`. With `blank_others`, a switch from a selected task to another one goes to the idle
+    /// task instead. Formats that draw a task until the next switch would otherwise show the other task running.
     pub fn new(choice: Choice, blank_others: bool, to: S) -> Filter<S> {
         let comms = choice.tasks.iter().map(|name| Comm::new(name)).collect();
         let pids = choice.tasks.iter().filter_map(|name| name.parse().ok()).collect();
         Filter { choice, comms, pids, blank_others, passed: 0, to }
     }
 
-    /// How many records of tracepoints passed.
+    /// Number of tracepoint records that passed.
     pub fn passed(&self) -> u64 {
         self.passed
     }
@@ -67,7 +67,7 @@ impl<S: Sink> Filter<S> {
         self.comms.contains(&task.comm) || self.pids.contains(&task.pid)
     }
 
-    /// The record as it passes.
+    /// The record to pass on, if any.
     fn pass(&self, event: &Event) -> Option<Event> {
         if !self.in_window(event.at_ns) || !self.on_cpu(event) {
             return None;

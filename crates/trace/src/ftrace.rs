@@ -1,13 +1,13 @@
-//! ftrace's text, as `/sys/kernel/tracing/trace` of 6.12 prints it (`print_trace_line`, `TP_printk` of the events).
+//! Writer of ftrace text, as `/sys/kernel/tracing/trace` of 6.12 prints it (`print_trace_line`, `TP_printk` of the events).
 
 use crate::TraceError;
 use crate::event::{Comm, Context, Event, IDLE_EXIT, Kind, Sink, Task, TaskState};
 use std::io::Write;
 
-/// Bytes after which what is written goes out.
+/// Bytes after which the buffer is written out.
 const FULL: usize = 1 << 16;
 
-/// Writes records as ftrace's text. Records that no kernel has, [`Kind::Runnable`] and [`Kind::Clock`], are left out.
+/// Writes records as ftrace text. Leaves out [`Kind::Runnable`] and [`Kind::Clock`], which no kernel has.
 pub struct FtraceText<W> {
     out: W,
     text: Vec<u8>,
@@ -16,8 +16,8 @@ pub struct FtraceText<W> {
 }
 
 impl<W: Write> FtraceText<W> {
-    /// A text on `out`. `notes` become lines of comment, one each; the kernel's count of records, which stands there, is
-    /// not known beforehand. `irq_info` is ftrace's option of this name: whether a line tells its context.
+    /// Creates a writer to `out`. Each of `notes` becomes a comment line. (The kernel prints the number of records there, which
+    /// is not known in advance.) `irq_info` is ftrace's option of that name: whether a line shows its context.
     pub fn new(out: W, notes: &[String], irq_info: bool) -> FtraceText<W> {
         let mut text = Vec::with_capacity(FULL + 512);
         text.extend_from_slice(b"# tracer: nop\n#\n");
@@ -35,7 +35,7 @@ impl<W: Write> FtraceText<W> {
         self.text.extend_from_slice(digits.as_bytes());
     }
 
-    /// A number that takes at least `width` characters.
+    /// Writes a number, padded to `width` characters.
     fn padded(&mut self, number: u64, width: usize, with: u8) {
         let digits = self.digits.format(number).as_bytes();
         let missing = width.saturating_sub(digits.len());
@@ -203,7 +203,7 @@ fn flags(context: Context) -> [u8; 5] {
     [irqs, resched, interrupt, hex(context.preempt_count), hex(context.preempt_count >> 4)]
 }
 
-/// What explains the columns (`print_func_help_header`).
+/// Header that explains the columns (`print_func_help_header`).
 const HEADER: &str = "\
 #
 #           TASK-PID     CPU#     TIMESTAMP  FUNCTION

@@ -1,8 +1,8 @@
-//! Timelines: what happened on each CPU, as Perfetto's protobuf, as ftrace's text or as trace-cmd's trace.dat.
+//! Timelines of what happened on each CPU, written as Perfetto protobuf, ftrace text or trace-cmd's trace.dat.
 //!
-//! An [`Event`] is one tracepoint's record. [`Recorder`] makes them of a simulated run while it lasts, [`read`] of a
-//! kernel's own text; [`Filter`] lets some pass; [`FtraceText`], [`Perfetto`] and [`TraceDat`] write them. Every part takes one
-//! event at a time, so that the length of a run does not matter.
+//! An [`Event`] is the record of one tracepoint. Events come from a simulated run ([`Recorder`]) or from a kernel's ftrace text
+//! ([`read`]), may pass a [`Filter`], and end in a writer: [`FtraceText`], [`Perfetto`] or [`TraceDat`]. Each stage is a
+//! [`Sink`] that takes one event at a time, so memory does not grow with the length of a run.
 
 mod error;
 mod event;

@@ -1,4 +1,4 @@
-//! Records of a simulated run, made while it lasts.
+//! Records a simulated run while it executes.
 
 use crate::TraceError;
 use crate::event::{Comm, Context, Event, Kind, Sink, Task, TaskState};
@@ -10,20 +10,20 @@ use sim::world::TaskId;
 /// Priority of a task of nice value 0 (`DEFAULT_PRIO`).
 const DEFAULT_PRIO: i32 = 120;
 
-/// What is known of a task.
+/// State of a task.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     comm: Comm,
     prio: i32,
-    /// Its state when it leaves its CPU next.
+    /// Its `prev_state` at the next switch.
     state: TaskState,
-    /// On a queue for the first time yet to come: it is placed without `sched_migrate_task` (`wake_up_new_task`).
+    /// Not yet enqueued for the first time, so it is placed without `sched_migrate_task` (`wake_up_new_task`).
     new: bool,
-    /// The CPU that is waking it, between `sched_waking` and `sched_wakeup`, and whether an interrupt does.
+    /// Between `sched_waking` and `sched_wakeup`: the CPU that wakes it, and whether in an interrupt.
     woken_by: Option<(Cpu, bool)>,
 }
 
-/// What a CPU runs.
+/// What a CPU is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Running {
     Idle,
@@ -31,7 +31,7 @@ enum Running {
     Task(TaskId),
 }
 
-/// What is known of a CPU.
+/// State of a CPU.
 #[derive(Debug, Clone, Copy)]
 struct CpuKnown {
     running: Running,
@@ -39,10 +39,9 @@ struct CpuKnown {
     runnable: u32,
 }
 
-/// An observer of [`sim::Scenario::run_traced`] that passes records on.
+/// An observer for [`sim::Scenario::run_traced`] that turns a run into records.
 ///
-/// Numbers of tasks are the simulator's own: the stopper of CPU n is 2 + n, tasks follow in the order in which they
-/// come to life.
+/// Thread IDs are the simulator's own: the stopper of CPU n is 2 + n, and tasks follow in order of creation.
 #[derive(Debug)]
 pub struct Recorder<S> {
     to: S,
@@ -53,17 +52,17 @@ pub struct Recorder<S> {
 }
 
 impl<S: Sink> Recorder<S> {
-    /// An observer of a machine of `nr_cpus` CPUs whose records go `to` a sink.
+    /// Creates an observer for a machine of `nr_cpus` CPUs. Its records go to the sink `to`.
     pub fn new(nr_cpus: usize, to: S) -> Recorder<S> {
         let cpu = CpuKnown { running: Running::Idle, in_idle_state: false, runnable: 0 };
         let (cpus, tasks) = (vec![cpu; nr_cpus], Vec::new());
         Recorder { to, cpus, tasks, written: 0, failure: None }
     }
 
-    /// Ends the timeline: how many records it had, and the sink.
+    /// Ends the timeline. Returns the number of records and the sink.
     ///
     /// # Errors
-    /// The first failure of the sink, whenever it was.
+    /// The first error of the sink during the whole run.
     pub fn finish(mut self) -> Result<(u64, S), TraceError> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -122,7 +121,7 @@ impl<S: Sink> Recorder<S> {
         self.cpus[usize::from(cpu)].running = next;
     }
 
-    /// The stopper has nothing to do any more, and nothing else follows it.
+    /// The stopper is done, and no other task follows.
     fn leave_stopper(&mut self, at_ns: u64, cpu: Cpu) {
         if self.cpus[usize::from(cpu)].running == Running::Stopper {
             self.switch_to(at_ns, cpu, Running::Idle);

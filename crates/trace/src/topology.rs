@@ -1,11 +1,10 @@
-//! Names of CPUs that say where in the machine they are.
+//! Names of CPUs that describe their place in the machine.
 
 use kernel::Domains;
 use machine::{CacheKind, Machine, ThreadGroupProperty};
 
-/// By CPU: its number with the small core or core, the caches and the node that it belongs to, and its sched domains
-/// from the lowest up where they are known, as `CPU 3 · small core 1,3,5,7 · L2 0-7 · node 0 · SMT 1,3,5,7 · CACHE 0-7`.
-/// What one CPU has for itself is left out.
+/// Names by CPU, such as `CPU 3 · small core 1,3,5,7 · L2 0-7 · node 0 · SMT 1,3,5,7 · CACHE 0-7`: its number, its small core
+/// or core, its caches and node, and its sched domains from the lowest up, if known. Leaves out what a CPU does not share.
 pub fn cpu_names(machine: &Machine, domains: Option<&Domains>) -> Vec<String> {
     (0..machine.cpus.len()).map(|cpu| name(machine, domains, cpu)).collect()
 }

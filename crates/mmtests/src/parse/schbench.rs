@@ -1,15 +1,15 @@
-//! schbench's percentiles, interval by interval.
+//! Parser of schbench's percentiles, interval by interval.
 
 use super::Log;
 use crate::Series;
 use crate::error::MmtestsError;
 use crate::layout::{Label, Metric};
 
-/// The percentiles that MMTests takes.
+/// The percentiles that MMTests uses.
 const PERCENTILES: [&str; 5] = ["20.0th", "50.0th", "90.0th", "99.0th", "99.9th"];
 
-/// Percentiles of wake-up and request latency and of requests per second. Each interval ends in its `current rps`; what
-/// follows the last of them sums up the whole run and is no sample.
+/// Percentiles of wake-up latency, request latency and requests per second. Each interval ends with its `current rps` line.
+/// What follows the last one summarises the whole run and is not a sample.
 pub(super) fn series(log: &Log, workers: u64) -> Result<Vec<Series>, MmtestsError> {
     let mut all: Vec<Series> = Vec::new();
     let mut interval: Vec<(Metric, Label, f64)> = Vec::new();
@@ -44,7 +44,7 @@ fn section(log: &Log, line: usize, text: &str) -> Result<Metric, MmtestsError> {
     }
 }
 
-/// `  50.0th: 12 (345 samples)` or `* 99.0th: 12 (345 samples)`, where it is one of those taken.
+/// Parses `  50.0th: 12 (345 samples)` or `* 99.0th: 12 (345 samples)`, if it is one of the percentiles used.
 fn percentile(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.trim_start().trim_start_matches("* ").split_once(':')?;
     let value = rest.split_whitespace().next().unwrap_or(rest);

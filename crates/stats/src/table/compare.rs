@@ -1,4 +1,4 @@
-//! A table's cells against its baseline, with one correction over all of them.
+//! Compares the cells of a table with its baseline, with one correction over all of them.
 
 use super::pair::{Change, Figure, Prepared, change};
 use super::{Row, Table};
@@ -9,17 +9,17 @@ use crate::holm::holm;
 use crate::verdict::Verdict;
 use serde::Serialize;
 
-/// Resamples for each comparison of a family of m at the level 1 - alpha: this many times m / alpha, so that a difference
-/// which no resample contradicts can pass Holm's first step.
+/// Each of m comparisons at the level 1 - alpha gets this many times m / alpha resamples. A difference that no resample
+/// contradicts can then pass Holm's first step.
 const RESAMPLES_PER_STEP: f64 = 4.0;
 
-/// A table's figures, its cells against the baseline.
+/// The figures of a table, and its cells compared with the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
-    /// Level at which the whole table claims differences: no false claim with this probability, if there is no
-    /// difference at all.
+    /// Level at which the whole table claims differences: if there is no difference at all, this is the probability that it
+    /// makes no false claim.
     pub level: Confidence,
-    /// Cells that were compared with the baseline.
+    /// Number of cells compared with the baseline.
     pub comparisons: usize,
     /// The rows, in the table's order.
     pub rows: Vec<ComparedRow>,
@@ -30,30 +30,30 @@ pub struct Compared {
 pub struct ComparedRow {
     /// The row's label.
     pub label: String,
-    /// One a column.
+    /// One per column.
     pub cells: Vec<ComparedCell>,
 }
 
-/// What a cell says.
+/// The result for one cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ComparedCell {
     /// There is no sample.
     Missing,
-    /// There are samples that the table's mean is not made for.
+    /// There are samples for which the table's mean is not defined.
     Refused(String),
     /// There is a figure.
     Present {
         /// The cell by itself.
         figure: Figure,
-        /// Against the baseline; `None` for the baseline itself and where the two samples carry no percent change (one
-        /// run, a value of 0).
+        /// The comparison with the baseline; `None` for the baseline itself, and if the two samples give no percent change
+        /// (one run, a value of 0).
         change: Option<Change>,
     },
 }
 
 impl ComparedCell {
-    /// The cell's figure, where there is one.
+    /// The cell's figure, if it has one.
     pub fn figure(&self) -> Option<&Figure> {
         match self {
             ComparedCell::Present { figure, .. } => Some(figure),
@@ -61,7 +61,7 @@ impl ComparedCell {
         }
     }
 
-    /// The cell against the baseline, where it can be compared.
+    /// The comparison with the baseline, if there is one.
     pub fn change(&self) -> Option<&Change> {
         match self {
             ComparedCell::Present { change, .. } => change.as_ref(),
@@ -96,18 +96,18 @@ fn prepared_row(
     Ok(row.cells.iter().map(|cell| Prepared::of(cell, table, resampling)).collect())
 }
 
-/// The pair of baseline and cell where both can be compared.
+/// Baseline and cell, if both can be compared.
 pub(super) fn pair(row: &[Candidate], column: usize) -> Option<(&Prepared, &Prepared)> {
     let at = |column: usize| row.get(column)?.as_ref()?.as_ref().ok().filter(|p| p.is_comparable());
     at(0).zip(at(column).filter(|_| column > 0))
 }
 
 impl Table {
-    /// Compares every cell with its row's baseline, printing intervals at `resampling`'s confidence and claiming
-    /// differences at `level` over the whole table, by Holm's correction of the cells' p-values.
+    /// Compares every cell with the baseline of its row. Intervals are at the confidence of `resampling`. Differences are
+    /// claimed at `level` over the whole table, after Holm's correction of the p-values.
     ///
-    /// A table of many comparisons is resampled more often than `resampling` says, so that Holm's first step is within
-    /// reach. Refuses rows that do not have one cell a column; a cell that cannot be compared says so itself.
+    /// Tables with many comparisons use more resamples than `resampling` says, to make Holm's first step reachable. Rejects
+    /// rows without one cell per column. A cell that cannot be compared is reported as such.
     pub fn compare(
         &self,
         resampling: &Resampling,
@@ -140,7 +140,7 @@ impl Table {
     }
 }
 
-/// Fills in Holm's p-values and verdicts; the number of comparisons.
+/// Fills in Holm's p-values and the verdicts; returns the number of comparisons.
 fn judge(rows: &mut [ComparedRow], level: Confidence) -> Result<usize, StatsError> {
     let mut changes: Vec<&mut Change> = rows
         .iter_mut()
@@ -158,7 +158,7 @@ fn judge(rows: &mut [ComparedRow], level: Confidence) -> Result<usize, StatsErro
     Ok(p.len())
 }
 
-/// What a corrected p-value allows to say at `level`.
+/// The verdict that a corrected p-value allows at `level`.
 pub(super) fn verdict(percent: f64, p_holm: f64, level: Confidence) -> Verdict {
     if p_holm >= 1.0 - level.level() {
         Verdict::NoDifference

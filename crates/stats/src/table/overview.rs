@@ -1,4 +1,4 @@
-//! Whole tables as one ratio a column, as studies open with.
+//! Tables condensed to one ratio per column, as at the beginning of a study.
 
 use super::Table;
 use super::compare::{pair, prepared, verdict};
@@ -20,7 +20,7 @@ pub struct Overview {
     pub level: Confidence,
     /// Names of the columns; the first is the baseline.
     pub columns: Vec<String>,
-    /// One line a table.
+    /// One line per table.
     pub lines: Vec<OverviewLine>,
 }
 
@@ -29,17 +29,17 @@ pub struct Overview {
 pub struct OverviewLine {
     /// The table's metric.
     pub metric: String,
-    /// Which way it improves.
+    /// Whether higher or lower is better.
     pub better: Better,
-    /// One a column but for the baseline; `None` where a row of the column cannot be compared.
+    /// One per column except the baseline; `None` if a row of the column cannot be compared.
     pub cells: Vec<Option<OverviewCell>>,
 }
 
 /// One column of one table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OverviewCell {
-    /// Geometric mean over rows of the ratios of the column's value to the baseline's. Its interval takes the ratios'
-    /// logarithms for normal, with Student's t and Satterthwaite's degrees of freedom.
+    /// Geometric mean, over rows, of the ratio of the column's value to the baseline's. Its interval treats the ratios'
+    /// logarithms as normal, with Student's t and Satterthwaite's degrees of freedom.
     pub ratio: Interval,
     /// p-value of a ratio of 1 after Holm's correction over the overview.
     pub p_holm: f64,
@@ -47,8 +47,8 @@ pub struct OverviewCell {
     pub verdict: Verdict,
 }
 
-/// The tables' columns as one ratio each; all tables must have the first one's columns. Intervals are at `resampling`'s
-/// confidence, differences are claimed at `level`.
+/// Condenses each column of each table to one ratio. All tables must have the same columns. Intervals are at the confidence
+/// of `resampling`; differences are claimed at `level`.
 pub fn overview(
     tables: &[Table],
     resampling: &Resampling,
@@ -84,7 +84,7 @@ pub fn overview(
     Ok(Overview { level, columns, lines })
 }
 
-/// A column of a table: the geometric mean of its ratios, with the uncorrected p-value.
+/// The geometric mean of a column's ratios, with its uncorrected p-value.
 fn whole(
     pairs: &[(&Prepared, &Prepared)],
     better: Better,

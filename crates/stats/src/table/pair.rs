@@ -1,4 +1,4 @@
-//! One cell, and one cell against the baseline's.
+//! One cell, and its comparison with the baseline.
 
 use super::{Cell, Estimator, Table};
 use crate::better::Better;
@@ -13,41 +13,40 @@ use crate::verdict::{POWER, Verdict};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Most means of batches that stand for a cell's samples: beyond twice as many, see [`Figure::batches`].
+/// Largest number of batch means for a cell; used from more than twice as many samples on, see [`Figure::batches`].
 const BATCHES: usize = 1000;
 
-/// What a cell says by itself.
+/// A cell by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figure {
     /// The estimator's value, in the table's unit.
     pub value: f64,
-    /// Half the width of the value's confidence interval, in the table's unit: by Student's t of the samples (of their
-    /// reciprocals for `Hmean`), or as [`crate::subamean()`] has it. A single sample has none.
+    /// Half the width of the value's confidence interval, in the table's unit: Student's t of the samples (of their
+    /// reciprocals for `Hmean`), or that of [`crate::subamean()`]. A single sample has none.
     pub half_width: Option<f64>,
     /// Number of samples.
     pub samples: usize,
-    /// Batches of consecutive samples whose means take the samples' place in intervals and tests; `None` where the samples
-    /// themselves do, which is up to 2000 of them.
+    /// Number of batches of consecutive samples whose means replace the samples in intervals and tests; `None` for up to 2000
+    /// samples, which are used as they are.
     pub batches: Option<usize>,
 }
 
-/// A cell against the baseline's.
+/// A cell compared with the baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Change {
-    /// Percent change with its interval, positive where the cell is better: BCa, or for `SubAmean` by Student's t of the
-    /// logarithm.
+    /// Percent change with its interval, positive if the cell is better. BCa; for `SubAmean`, Student's t of the logarithm.
     pub percent: Interval,
-    /// The same as ratio of the cell's value to the baseline's.
+    /// The same as a ratio of the cell's value to the baseline's.
     pub ratio: Interval,
-    /// p-value of no difference, uncorrected: the larger of the bootstrap's and Student's, so that below 0.01 it says
-    /// what [`crate::compare`]'s verdict says.
+    /// Uncorrected p-value of no difference: the larger of the bootstrap's and Student's. Below 0.01 it agrees with the
+    /// verdict of [`crate::compare`].
     pub p: f64,
     /// `p` after Holm's correction over the table.
     pub p_holm: f64,
     /// Whether `p_holm` is below the table's level.
     pub verdict: Verdict,
-    /// Smallest effect, in percent of the baseline's value, that would have been shown with 80 % probability at the level
-    /// that Holm's first step asks: the table's, divided by its number of comparisons.
+    /// Smallest effect, in percent of the baseline's value, that would have been detected with 80 % probability at Holm's first
+    /// step: the table's level divided by its number of comparisons.
     pub smallest_detectable_percent: f64,
 }
 
@@ -60,7 +59,7 @@ pub(super) struct Prepared {
     pub(super) log_error: Option<LogError>,
 }
 
-/// How well the logarithm of a value is known.
+/// The error of the logarithm of a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LogError {
     /// Squared standard error.
@@ -70,8 +69,8 @@ pub(super) struct LogError {
 }
 
 impl LogError {
-    /// That of a sum of independent logarithms, with Satterthwaite's degrees of freedom; infinite ones without spread, or where
-    /// all of it is known.
+    /// The error of a sum of independent logarithms, with Satterthwaite's degrees of freedom. They are infinite if there is no
+    /// spread or if the variance is exact.
     pub(super) fn of_sum(errors: impl IntoIterator<Item = LogError>) -> LogError {
         let (mut variance, mut per_freedom) = (0.0, 0.0);
         for error in errors {
@@ -137,14 +136,14 @@ impl Prepared {
         Ok(Prepared { figure, values: vec![], log_error })
     }
 
-    /// Whether the cell can be compared at all: it has a spread, and a value above 0.
+    /// Whether the cell can be compared: it has a spread and a value above 0.
     pub(super) fn is_comparable(&self) -> bool {
         self.figure.value > 0.0 && self.log_error.is_some()
     }
 }
 
-/// Compares two cells at the uncorrected level; `p_holm` and the verdict are the table's to fill in. `None` where the
-/// samples carry no percent change.
+/// Compares two cells at the uncorrected level. The table fills in `p_holm` and the verdict. `None` if the samples give no
+/// percent change.
 pub(super) fn change(
     base: &Prepared,
     cell: &Prepared,
@@ -179,7 +178,7 @@ fn of_samples(
     Some(unjudged(percent, statistic.better, p, 100.0 * detectable / b.mean))
 }
 
-/// By Student's t of the logarithm of the ratio: few runs know little of the spread between runs.
+/// By Student's t of the logarithm of the ratio, because few runs say little about the spread between runs.
 fn of_logarithms(
     base: &Prepared,
     cell: &Prepared,

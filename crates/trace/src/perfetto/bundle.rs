@@ -1,4 +1,4 @@
-//! What is kept of one CPU's tracepoints until it is worth a packet.
+//! Buffer for one CPU's tracepoints until they fill a packet.
 
 use super::names::Names;
 use super::schema::{CompactSched, FtraceEvent, FtraceEventBundle, FtraceKind, TracePacket};
@@ -6,7 +6,7 @@ use crate::event::{Event, Task, TaskState};
 use prost::Message;
 use prost::bytes::Bytes;
 
-/// Records after which a CPU's bundle is written.
+/// Number of records after which a CPU's bundle is written.
 pub const FULL: usize = 1024;
 
 /// The records of one CPU since its last packet.
@@ -16,14 +16,14 @@ pub struct Bundle {
     records: usize,
     last_switch_ns: u64,
     last_waking_ns: u64,
-    /// By number of a name: its place in the packet's table, and the packet for which it holds.
+    /// By number of a name: its index in the packet's table, and the packet for which that is valid.
     places: Vec<(u32, u32)>,
-    /// Packets begun, so that no place holds at first.
+    /// Number of packets begun. Starts at 1, which makes all indices invalid at first.
     nth: u32,
 }
 
 impl Bundle {
-    /// An empty bundle of `cpu` in the sequence of packets.
+    /// Creates an empty bundle for `cpu` in the packet sequence `sequence`.
     pub fn new(cpu: u32, sequence: u32) -> Bundle {
         let message = FtraceEventBundle { cpu: Some(cpu), ..FtraceEventBundle::default() };
         let packet = TracePacket {
@@ -34,12 +34,12 @@ impl Bundle {
         Bundle { packet, nth: 1, ..Bundle::default() }
     }
 
-    /// Whether it is time to write it.
+    /// Whether the bundle should be written.
     pub fn is_full(&self) -> bool {
         self.records >= FULL
     }
 
-    /// Shows what is in it, if anything, and forgets it.
+    /// Passes the contents, if any, to `write` and empties the bundle.
     pub fn take(&mut self, write: impl FnOnce(&TracePacket)) {
         if self.records == 0 {
             return;
@@ -52,7 +52,7 @@ impl Bundle {
         self.nth = self.nth.wrapping_add(1);
     }
 
-    /// Room for one more record in columns, with the place of its task's name.
+    /// Makes room for one more record in columns. Returns the index of its task's name.
     fn columns(&mut self, task: &Task, names: &mut Names) -> (&mut CompactSched, u32) {
         self.records += 1;
         let message = self.packet.ftrace_events.get_or_insert_default();
@@ -62,7 +62,7 @@ impl Bundle {
         (compact, place)
     }
 
-    /// The place of a name in the packet's table.
+    /// Index of a name in the packet's table.
     fn place(
         places: &mut Vec<(u32, u32)>,
         nth: u32,
@@ -82,7 +82,7 @@ impl Bundle {
         place.0
     }
 
-    /// Takes a `sched_switch`.
+    /// Adds a `sched_switch`.
     pub fn switch(&mut self, at_ns: u64, state: TaskState, next: &Task, names: &mut Names) {
         let since_ns = at_ns.wrapping_sub(std::mem::replace(&mut self.last_switch_ns, at_ns));
         let (compact, place) = self.columns(next, names);
@@ -93,7 +93,7 @@ impl Bundle {
         compact.switch_next_comm_index.push(place);
     }
 
-    /// Takes a `sched_waking`.
+    /// Adds a `sched_waking`.
     pub fn waking(&mut self, event: &Event, task: &Task, target: u32, names: &mut Names) {
         let before_ns = std::mem::replace(&mut self.last_waking_ns, event.at_ns);
         let (compact, place) = self.columns(task, names);
@@ -105,7 +105,7 @@ impl Bundle {
         compact.waking_common_flags.push(event.context.flags.into());
     }
 
-    /// Takes any other tracepoint.
+    /// Adds any other tracepoint.
     pub fn other(&mut self, event: &Event, kind: FtraceKind) {
         self.records += 1;
         self.packet.ftrace_events.get_or_insert_default().event.push(FtraceEvent {

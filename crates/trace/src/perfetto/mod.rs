@@ -1,8 +1,8 @@
-//! Perfetto's protobuf (`perfetto.protos.Trace`), packet by packet.
+//! Writer of Perfetto's protobuf (`perfetto.protos.Trace`), packet by packet.
 //!
-//! Tracepoints go into ftrace's bundles, from which Perfetto draws CPUs, tasks' states, frequencies and idle states.
-//! Beside them stands a track a CPU, named by where the CPU is in the machine, with counters below it and an arrow from each wake-up
-//! to where the woken task runs.
+//! Tracepoints go into ftrace bundles, from which Perfetto draws CPUs, thread states, frequencies and idle states. In
+//! addition, each CPU has a track that is named after its place in the machine, with counters below it and an arrow from each
+//! wake-up to where the woken task runs.
 
 mod bundle;
 mod names;
@@ -21,23 +21,23 @@ use schema::{
 };
 use std::io::Write;
 
-/// Bytes after which what is written goes out.
+/// Bytes after which the buffer is written out.
 const FULL: usize = 1 << 16;
-/// `Trace.packet`: field 1, with a length.
+/// Tag of `Trace.packet`: field 1, length-delimited.
 const PACKET: u8 = 1 << 3 | 2;
-/// The one sequence of packets.
+/// ID of the only packet sequence.
 const SEQUENCE: u32 = 1;
 
-/// What a timeline is of.
+/// Where a timeline comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct About {
-    /// The kernel's release, as 6.12.
+    /// The kernel's release, such as 6.12.
     pub release: String,
-    /// Where it comes from, one line.
+    /// Its source, in one line.
     pub source: String,
     /// The machine's name or architecture.
     pub machine: String,
-    /// By CPU: the name of its track, as [`crate::cpu_names`] makes them; others get their number.
+    /// By CPU: the name of its track, from [`crate::cpu_names`]. CPUs without a name get their number.
     pub cpu_names: Vec<String>,
 }
 
@@ -64,16 +64,16 @@ pub struct Perfetto<W> {
     cpu_names: Vec<String>,
     /// By CPU.
     bundles: Vec<Bundle>,
-    /// By number of a name: whether the names of its two track events are written.
+    /// By number of a name: whether its two track-event names have been written.
     announced: Vec<bool>,
-    /// By process number: the arrow from its last wake-up, 0 where it ran since.
+    /// By PID: the arrow from the last wake-up; 0 if the task has run since.
     arrows: Vec<u64>,
     last_arrow: u64,
     packet: TracePacket,
 }
 
 impl<W: Write> Perfetto<W> {
-    /// A trace on `out` with the tracks of all CPUs.
+    /// Creates a writer to `out` and describes the tracks of all CPUs.
     ///
     /// # Errors
     /// Output that cannot be written.
@@ -155,7 +155,7 @@ impl<W: Write> Perfetto<W> {
         Ok(())
     }
 
-    /// Makes room for a CPU and those before it.
+    /// Makes room for a CPU and all lower ones.
     fn meet(&mut self, cpu: u32) -> Result<(), TraceError> {
         while self.bundles.len() <= cpu as usize {
             let new = self.bundles.len() as u32;
@@ -166,7 +166,7 @@ impl<W: Write> Perfetto<W> {
         Ok(())
     }
 
-    /// Writes a CPU's bundle if it is full, or in any case.
+    /// Writes a CPU's bundle if it is full, or unconditionally.
     fn write_bundle(&mut self, cpu: usize, whole: bool) -> Result<(), TraceError> {
         let Some(bundle) = self.bundles.get_mut(cpu) else { return Ok(()) };
         if !bundle.is_full() && !whole {
@@ -181,7 +181,7 @@ impl<W: Write> Perfetto<W> {
         Ok(())
     }
 
-    /// Writes an event on a track; `fill` sets what its type needs.
+    /// Writes an event on a track; `fill` sets the fields of its type.
     fn track_event(
         &mut self,
         at_ns: u64,
@@ -205,7 +205,7 @@ impl<W: Write> Perfetto<W> {
         })
     }
 
-    /// The number of the name of a wake-up of `task`; the next is that of its running. Writes both where they are new.
+    /// Number of the event name for a wake-up of `task`; the next number is the name for its running. Writes both if new.
     fn announced(&mut self, task: &Task) -> Result<u64, TraceError> {
         let number = self.names.number(task);
         let iid = 2 * number as u64 + 1;
@@ -237,7 +237,7 @@ impl<W: Write> Perfetto<W> {
         &mut self.arrows[at]
     }
 
-    /// An arrow begins where `task` is woken.
+    /// Starts an arrow where `task` is woken.
     fn arrow_from(&mut self, event: &Event, task: &Task) -> Result<(), TraceError> {
         self.last_arrow += 1;
         let id = self.last_arrow;
@@ -249,7 +249,7 @@ impl<W: Write> Perfetto<W> {
         })
     }
 
-    /// It ends where the task runs first.
+    /// Ends the arrow where the task first runs.
     fn arrow_to(&mut self, event: &Event, next: &Task) -> Result<(), TraceError> {
         let id = std::mem::take(self.arrow(next.pid));
         if id == 0 {
@@ -272,7 +272,7 @@ impl<W: Write> Perfetto<W> {
         }
     }
 
-    /// A tracepoint that has no columns of its own, as a message.
+    /// Converts a tracepoint without columns of its own to a message.
     fn tracepoint(&mut self, kind: &Kind) -> Option<FtraceKind> {
         Some(match *kind {
             Kind::Wakeup { task, target } => FtraceKind::SchedWakeup(self.wakeup(&task, target)),
@@ -337,7 +337,7 @@ impl<W: Write> Sink for Perfetto<W> {
     }
 }
 
-/// A packet behind what is in `buffer`.
+/// Appends a packet to `buffer`.
 fn append(buffer: &mut Vec<u8>, packet: &TracePacket) {
     buffer.push(PACKET);
     let before = buffer.len();

@@ -1,23 +1,23 @@
-//! Tasks' names, each with a number.
+//! Numbers for task names.
 
 use crate::event::{Comm, Task};
 use prost::bytes::Bytes;
 use std::collections::HashMap;
 
-/// Process numbers up to which the last name is kept.
+/// PIDs up to which the last name is remembered.
 const KEPT: usize = 1 << 16;
 
-/// All names so far; looked up, never gone through.
+/// All names so far. Used for look-up only, never iterated.
 #[derive(Debug, Default)]
 pub struct Names {
     numbers: HashMap<Comm, usize>,
     bytes: Vec<Bytes>,
-    /// By process number: the name that it had last, and its number. Most tasks keep theirs, which saves the search.
+    /// By PID: its last name and the name's number. Most tasks keep their name, which saves the search.
     last: Vec<Option<(Comm, usize)>>,
 }
 
 impl Names {
-    /// The number of the name of `task`, from 0 in the order of appearance.
+    /// Number of the name of `task`, from 0 in order of appearance.
     pub fn number(&mut self, task: &Task) -> usize {
         let at = task.pid as usize;
         if let Some(&Some((comm, number))) = self.last.get(at)
@@ -43,7 +43,7 @@ impl Names {
         })
     }
 
-    /// The name of a number.
+    /// The name with this number.
     pub fn bytes(&self, number: usize) -> Option<Bytes> {
         self.bytes.get(number).cloned()
     }

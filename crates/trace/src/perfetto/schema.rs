@@ -1,9 +1,9 @@
-//! The messages of Perfetto's schema (`protos/perfetto/trace`) that timelines consist of, with the fields that they
-//! use. The numbers are the schema's; tests decode with the schema as it is published. The crate of that whole schema
-//! takes six minutes of a CPU to compile with optimisation, for twenty messages, which is too much for whoever builds
-//! schedscape.
+//! The messages and fields of Perfetto's schema (`protos/perfetto/trace`) that timelines use.
 //!
-//! Names are `bytes` where the schema says `string`: the two are the same on the wire, and shared bytes need no copy.
+//! Field numbers are the schema's; tests decode with the published schema. The crate with the whole schema takes six minutes
+//! of CPU time to compile with optimisation, too long for the twenty messages needed here.
+//!
+//! Names are `bytes` where the schema has `string`. The two are the same on the wire, and shared bytes need no copy.
 
 use prost::bytes::Bytes;
 
@@ -129,8 +129,8 @@ pub struct FtraceEventBundle {
     pub compact_sched: Option<CompactSched>,
 }
 
-/// `FtraceEventBundle.CompactSched`: `sched_switch` and `sched_waking` by column. Times are differences, the first
-/// to 0; who is switched from is who was switched to before.
+/// `FtraceEventBundle.CompactSched`: `sched_switch` and `sched_waking` in columns. Times are differences, the first to 0. The
+/// previous task of a switch is the next task of the switch before.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct CompactSched {
     #[prost(uint64, repeated, tag = "1")]
@@ -172,7 +172,7 @@ pub struct FtraceEvent {
     pub event: Option<FtraceKind>,
 }
 
-/// What of `FtraceEvent.event` is used.
+/// The variants of `FtraceEvent.event` that timelines use.
 #[derive(Clone, PartialEq, prost::Oneof)]
 pub enum FtraceKind {
     #[prost(message, tag = "11")]

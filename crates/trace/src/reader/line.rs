@@ -1,23 +1,23 @@
-//! One line of ftrace's text.
+//! Parser of one line of ftrace text.
 
 use crate::TraceError;
 use crate::event::{Comm, Context, Event, IDLE_EXIT, Kind, MAX_PID, Task, TaskState};
 use machine::MAX_CPUS;
 
-/// What a line is.
+/// A parsed line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
     /// A record that timelines show.
     Event(Event),
     /// A record of another event.
     Other,
-    /// A comment on records that are not in the text: so many.
+    /// A comment that counts records missing from the text.
     Lost(u64),
     /// Another comment, an empty line, or a note of lost records.
     Nothing,
 }
 
-/// A comment of the kernel's: records in the buffer, `/`, records that were written.
+/// The kernel's comment with the number of records in the buffer, `/`, and the number written.
 const COUNTS: &str = "# entries-in-buffer/entries-written: ";
 
 fn lost(counts: &str) -> Option<u64> {
@@ -25,7 +25,7 @@ fn lost(counts: &str) -> Option<u64> {
     written.parse::<u64>().ok()?.checked_sub(here.parse().ok()?)
 }
 
-/// Says what is wrong with a line.
+/// Builds the error for a line.
 struct Reader<'a> {
     text: &'a str,
     line: u64,
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         Ok(Line::Event(Event { at_ns, cpu, current, context, kind }))
     }
 
-    /// Task, CPU and what follows: the first brackets with a number in them that come behind a task.
+    /// Splits off task and CPU. The CPU is the first number in brackets after a task.
     fn split_cpu(&self) -> Option<(&'a str, u32, &'a str)> {
         let mut from = 0;
         while let Some(at) = self.text.get(from..)?.find(" [") {
@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Seconds with six digits, or nine as `trace-cmd report -t` prints them.
+    /// Parses seconds with six decimals, or nine as `trace-cmd report -t` prints them.
     fn time(&self, text: &str) -> Result<u64, TraceError> {
         let expected = "seconds with six or nine decimals";
         let ns = || {
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The letters of `trace_print_lat_fmt`: four before migration could be disabled, five since.
+    /// Parses the letters of `trace_print_lat_fmt`: four before migration could be disabled, five since.
     fn context(&self, text: &str) -> Result<Context, TraceError> {
         let expected = "the four or five letters of irq-info";
         let hex = |letter: u8| match letter {
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands behind `first` and behind `second`.
+    /// The text after `first` and the text after `second`.
     fn pair(
         &self,
         text: &'a str,
@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A task by the names of its fields, and what follows. The last ` pid=` counts: a name may hold one.
+    /// Parses a task, given the names of its fields. Uses the last ` pid=`, because a name may contain one.
     fn task(
         &self,
         comm: &str,
@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
         Ok((Task { comm: Comm::new(name), pid, prio }, rest))
     }
 
-    /// Of a wake-up: the task and its CPU. `success=1` stands between them before 4.14 and in perf.
+    /// Parses task and CPU of a wake-up. Before 4.14, and in perf, `success=1` stands between them.
     fn woken(&self, fields: &'a str) -> Result<(Task, u32), TraceError> {
         let (task, rest) = self.task("comm=", " pid=", " prio=", fields)?;
         match rest.rsplit_once("target_cpu=") {

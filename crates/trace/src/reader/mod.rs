@@ -1,4 +1,4 @@
-//! A reader of ftrace's text, as `/sys/kernel/tracing/trace` or `trace-cmd report` print it.
+//! Reader of ftrace text, as `/sys/kernel/tracing/trace` and `trace-cmd report` print it.
 
 mod line;
 
@@ -6,24 +6,24 @@ use crate::TraceError;
 use crate::event::Sink;
 use std::io::BufRead;
 
-/// Bytes of a line beyond which it is none of ftrace's.
+/// Longest line that can be ftrace text, in bytes.
 const LONGEST_LINE: usize = 16 * 1024;
 
-/// What a text held.
+/// Counts of what a text contained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Read {
     /// Records that timelines show.
     pub events: u64,
     /// Lines of other events.
     pub others: u64,
-    /// Records that the kernel had no room for, by the text's own count.
+    /// Records that the kernel lost, according to the text.
     pub lost: u64,
 }
 
-/// Reads records line by line and passes those that timelines show on to `sink`, which it does not finish.
+/// Reads line by line and passes the records that timelines show to `sink`. Does not finish `sink`.
 ///
 /// # Errors
-/// Input that cannot be read, a line that is none of ftrace's, a text without any such record, and the sink's errors.
+/// Input that cannot be read, a line that is not ftrace text, a text without any such record, and the sink's errors.
 pub fn read(mut from: impl BufRead, sink: &mut impl Sink) -> Result<Read, TraceError> {
     let mut text = Vec::new();
     let (mut line, mut read) = (0, Read::default());

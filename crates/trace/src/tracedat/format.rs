@@ -1,6 +1,6 @@
-//! The records' layout, which a trace.dat brings along as the `format` files of tracefs do.
+//! Layout of records, which a trace.dat contains in the form of tracefs's `format` files.
 
-/// Bytes of a record before its own fields.
+/// Bytes of a record before the event's own fields.
 const COMMON: [Field; 4] = [
     Field { declaration: "unsigned short common_type", size: 2, signed: false },
     Field { declaration: "unsigned char common_flags", size: 1, signed: false },
@@ -8,7 +8,7 @@ const COMMON: [Field; 4] = [
     Field { declaration: "int common_pid", size: 4, signed: true },
 ];
 
-/// Layout of a page of the ring buffer (`ring_buffer_print_page_header`), of a kernel of 64 bit.
+/// Layout of a ring-buffer page (`ring_buffer_print_page_header`) on a 64-bit kernel.
 pub const PAGE_HEADER: &str = "\
 \tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
 \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;
@@ -16,7 +16,7 @@ pub const PAGE_HEADER: &str = "\
 \tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;
 ";
 
-/// Layout of a record's head in a page (`ring_buffer_print_entry_header`).
+/// Layout of a record's header in a page (`ring_buffer_print_entry_header`).
 pub const ENTRY_HEADER: &str = "\
 # compressed entry header
 \ttype_len    :    5 bits
@@ -37,15 +37,15 @@ pub struct Field {
     signed: bool,
 }
 
-/// Layout of one event's records.
+/// Layout of the records of one event.
 #[derive(Debug)]
 pub struct Format {
-    /// Its number in `common_type`; kernels number theirs as they build them.
+    /// Its number in `common_type`. Every kernel build has its own numbers.
     pub id: u16,
     /// The event's name.
     pub name: &'static str,
     fields: &'static [Field],
-    /// The format of its text and the arguments of that.
+    /// Format string of its text, with arguments.
     print: &'static str,
 }
 
@@ -57,7 +57,7 @@ const WAKEUP: &[Field] =
     &[COMM, PID, PRIO, Field { declaration: "int target_cpu", size: 4, signed: true }];
 const WAKEUP_PRINT: &str =
     r#""comm=%s pid=%d prio=%d target_cpu=%03d", REC->comm, REC->pid, REC->prio, REC->target_cpu"#;
-/// `cpu` of the events of power.
+/// `cpu` of the power events.
 const POWER: &[Field] = &[
     Field { declaration: "u32 state", size: 4, signed: false },
     Field { declaration: "u32 cpu_id", size: 4, signed: false },
@@ -108,7 +108,7 @@ pub const FREQUENCY: Format =
 /// `cpu_idle`.
 pub const IDLE: Format = Format { id: 312, name: "cpu_idle", fields: POWER, print: POWER_PRINT };
 
-/// Events by the system that they belong to.
+/// Events by subsystem.
 pub const SYSTEMS: [(&str, &[&Format]); 2] =
     [("sched", &[&SWITCH, &WAKING, &WOKEN, &WOKEN_NEW, &MIGRATE]), ("power", &[&FREQUENCY, &IDLE])];
 
@@ -124,7 +124,7 @@ impl Format {
         size
     }
 
-    /// What `events/SYSTEM/NAME/format` says.
+    /// The contents of `events/SYSTEM/NAME/format`.
     pub fn text(&self) -> String {
         let mut text = format!("name: {}\nID: {}\nformat:\n", self.name, self.id);
         let mut offset = 0;

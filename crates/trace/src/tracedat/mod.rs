@@ -1,8 +1,7 @@
-//! trace.dat, version 6, which trace-cmd and KernelShark read (trace-cmd.dat.v6(5), of trace-cmd).
+//! Writer of trace.dat, version 6, which trace-cmd and KernelShark read (trace-cmd.dat.v6(5), of trace-cmd).
 //!
-//! The records of a CPU lie together in such a file, page after page of its ring buffer, behind a head that names all
-//! tasks. Both are known when all is over; until then full pages wait in a file of their own, in the order in which they
-//! became full.
+//! The file begins with a header that names all tasks. Then come the pages of each CPU's ring buffer, CPU by CPU. Neither is
+//! complete before the run ends. Until then, full pages wait in a spool file, in the order in which they filled up.
 
 mod format;
 mod page;
@@ -21,25 +20,26 @@ const TRACE_CLOCK: u16 = 4;
 /// `TRACECMD_OPTION_UNAME`.
 const UNAME: u16 = 5;
 
-/// Writes records as a trace.dat. Records that no kernel has, [`Kind::Runnable`] and [`Kind::Clock`], are left out.
+/// Writes records as a trace.dat. Leaves out [`Kind::Runnable`] and [`Kind::Clock`], which no kernel has.
 #[derive(Debug)]
 pub struct TraceDat<W, S> {
     out: W,
-    /// Full pages.
+    /// File with the full pages.
     spool: S,
-    /// By page of the spool: its CPU.
+    /// By page in the spool file: its CPU.
     cpus: Vec<u32>,
-    /// By CPU: the page that it fills.
+    /// By CPU: the page being filled.
     pages: Vec<Page>,
-    /// By thread number: its last name.
+    /// By thread ID: the last name.
     names: Vec<Comm>,
     uname: String,
     irq_info: bool,
 }
 
 impl<W: Write, S: Read + Write + Seek> TraceDat<W, S> {
-    /// A trace on `out`, written by [`Sink::finish`]. Until then records are in `spool`, an empty file, but for one page
-    /// a CPU. `irq_info` is ftrace's option of this name: without it no record tells how deep preemption is disabled.
+    /// Creates a writer to `out`, which [`Sink::finish`] fills. Until then, records are in `spool`, an initially empty file,
+    /// except for one page per CPU in memory. `irq_info` is ftrace's option of that name; without it, no record has the depth
+    /// of disabled preemption.
     pub fn new(out: W, spool: S, about: &About, irq_info: bool) -> TraceDat<W, S> {
         let uname = format!("Linux {} {} ({})", about.release, about.machine, about.source);
         let pages = about.cpu_names.iter().map(|_| Page::default()).collect();
@@ -57,7 +57,7 @@ impl<W: Write, S: Read + Write + Seek> TraceDat<W, S> {
         }
     }
 
-    /// Begins a record on its CPU's page, on a new one where the last is full.
+    /// Begins a record on its CPU's page, or on a new page if that is full.
     fn begin(&mut self, event: &Event, format: &Format) -> Result<&mut Page, TraceError> {
         self.meet(event.current);
         let cpu = event.cpu as usize;
@@ -92,7 +92,7 @@ impl<W: Write, S: Read + Write + Seek> TraceDat<W, S> {
         Ok(())
     }
 
-    /// A record of a task and CPUs.
+    /// Writes a record of a task and CPUs.
     fn task(
         &mut self,
         event: &Event,
@@ -122,7 +122,7 @@ impl<W: Write, S: Read + Write + Seek> TraceDat<W, S> {
         Ok(())
     }
 
-    /// Everything before the pages, which begin at a multiple of [`PAGE`].
+    /// Everything before the pages. These begin at a multiple of [`PAGE`].
     fn head(&self) -> Vec<u8> {
         let mut head = b"\x17\x08\x44tracing6\0\0\x08".to_vec();
         head.extend_from_slice(&(PAGE as u32).to_le_bytes());
@@ -166,7 +166,7 @@ impl<W: Write, S: Read + Write + Seek> TraceDat<W, S> {
         text
     }
 
-    /// Where each CPU's pages will be, and padding up to there.
+    /// The position of each CPU's pages, and padding up to the first.
     fn places(&self, head: &mut Vec<u8>) {
         let mut pages = vec![0; self.pages.len()];
         self.cpus.iter().for_each(|&cpu| pages[cpu as usize] += 1);
@@ -182,7 +182,7 @@ impl<W: Write, S: Read + Write + Seek> TraceDat<W, S> {
     }
 }
 
-/// A size in 8 bytes, and what it is of.
+/// A section, preceded by its size in 8 bytes.
 fn sized(head: &mut Vec<u8>, bytes: &[u8]) {
     head.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
     head.extend_from_slice(bytes);

@@ -1,22 +1,22 @@
-//! A page of a CPU's ring buffer (`buffer_data_page`).
+//! One page of a CPU's ring buffer (`buffer_data_page`).
 
 use super::format::Format;
 use crate::event::{Comm, Event};
 
-/// Bytes of a page.
+/// Size of a page in bytes.
 pub const PAGE: usize = 4096;
-/// Bytes of a page before its records: the time of the first, and how many bytes follow.
+/// Bytes of a page before its records: the time of the first record and the number of bytes that follow.
 const HEAD: usize = 16;
 /// `RINGBUF_TYPE_TIME_EXTEND`.
 const TIME_EXTEND: u32 = 30;
-/// Bits of a record's head that hold the time since the record before it (`TS_SHIFT`).
+/// Bits of a record's header with the time since the previous record (`TS_SHIFT`).
 const DELTA_BITS: u32 = 27;
-/// The earliest time of a record, in ns: KernelShark takes 0 for no time, and then sorts by CPU.
+/// The earliest time of a record, in ns. KernelShark treats 0 as "no time" and then sorts by CPU.
 const EARLIEST_NS: u64 = 1;
-/// Times since the record before that no `TIME_EXTEND` holds, in ns.
+/// Time since the previous record that is too long for a `TIME_EXTEND`, in ns.
 const LONGEST_NS: u64 = 1 << (DELTA_BITS + 32);
 
-/// The page that a CPU fills.
+/// A page that is being filled.
 #[derive(Debug, Default)]
 pub struct Page {
     bytes: Vec<u8>,
@@ -24,19 +24,19 @@ pub struct Page {
 }
 
 impl Page {
-    /// Whether there is anything in it.
+    /// Whether the page is empty.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Whether a record of `size` bytes at this time goes into it.
+    /// Whether a record of `size` bytes at this time fits.
     pub fn takes(&self, at_ns: u64, size: usize) -> bool {
         self.is_empty()
             || (self.bytes.len() + 12 + size <= PAGE
                 && at_ns.saturating_sub(self.last_ns) < LONGEST_NS)
     }
 
-    /// Begins a record of `format`; its fields follow.
+    /// Begins a record of `format`. Its fields follow.
     pub fn begin(&mut self, event: &Event, format: &Format, irq_info: bool) {
         let at_ns = event.at_ns.max(EARLIEST_NS);
         if self.is_empty() {
@@ -75,7 +75,7 @@ impl Page {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// A name in 16 bytes.
+    /// A field of 16 bytes with a name.
     pub fn comm(&mut self, comm: &Comm) {
         let mut field = [0; 16];
         for (to, from) in field.iter_mut().zip(comm.as_bytes()) {
@@ -84,7 +84,7 @@ impl Page {
         self.bytes.extend_from_slice(&field);
     }
 
-    /// Shows the whole page and forgets it.
+    /// Passes the whole page to `write` and empties it.
     pub fn take<E>(&mut self, write: impl FnOnce(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let commit = (self.bytes.len().saturating_sub(HEAD) as u64).to_le_bytes();
         self.bytes.resize(PAGE, 0);
