@@ -126,6 +126,18 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
         }
     }
 
+    /// The packages beside `package`, a kernel's, that hold its image and its configuration: none for older packages, where
+    /// it holds them itself.
+    ///
+    /// # Errors
+    /// What apt says.
+    pub fn parts_of_kernel(&self, package: &str) -> Result<Vec<String>, VmError> {
+        let about = run(self.command("apt-cache").args(["show", package]))
+            .map_err(|_| self.missing(package))?;
+        let release = package.trim_start_matches("linux-image-");
+        Ok(about.lines().find_map(dependencies).map_or(vec![], |all| parts(all, release)))
+    }
+
     /// Downloads one package without what it depends on.
     ///
     /// # Errors
@@ -169,9 +181,23 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
 
 /// The kernel that a line `Depends: linux-image-…` names.
 fn kernel_dependency(line: &str) -> Option<String> {
-    let dependencies = line.strip_prefix("Depends: ")?;
-    let mut names = dependencies.split(", ").filter_map(|d| d.split(' ').next());
-    names.find(|name| name.starts_with("linux-image-")).map(str::to_owned)
+    names(dependencies(line)?).find(|name| name.starts_with("linux-image-")).map(str::to_owned)
+}
+
+/// Those of `dependencies` that hold the image and the configuration of `release`.
+fn parts(dependencies: &str, release: &str) -> Vec<String> {
+    let wanted = [format!("linux-binary-{release}"), format!("linux-base-{release}")];
+    wanted.into_iter().filter(|part| names(dependencies).any(|name| name == part)).collect()
+}
+
+/// What a line `Depends: …` says.
+fn dependencies(line: &str) -> Option<&str> {
+    line.strip_prefix("Depends: ")
+}
+
+/// The packages that `dependencies` name, without versions.
+fn names(dependencies: &str) -> impl Iterator<Item = &str> {
+    dependencies.split(", ").filter_map(|d| d.split(' ').next())
 }
 
 /// The file name in a line `'URI' NAME SIZE HASH`.
@@ -189,6 +215,16 @@ mod tests {
         let line = "Depends: linux-base, linux-image-6.12.107+deb13-amd64 (= 6.12.107-1)";
         assert_eq!(kernel_dependency(line).unwrap(), "linux-image-6.12.107+deb13-amd64");
         assert_eq!(kernel_dependency("Description: linux-image-x"), None);
+    }
+
+    #[test]
+    fn the_parts_of_a_kernel() {
+        let old = "kmod, linux-base (>= 4.3~), initramfs-tools (>= 0.120) | dracut";
+        assert_eq!(parts(old, "6.12.107+deb13-amd64"), Vec::<String>::new());
+        let new = "dracut | initramfs-tools, linux-base-7.3.4+deb13-amd64 (= 7.3.4-1), \
+                   linux-binary-7.3.4+deb13-amd64 (= 7.3.4-1), linux-modules-7.3.4+deb13-amd64 (= 7.3.4-1)";
+        let found = parts(new, "7.3.4+deb13-amd64");
+        assert_eq!(found, ["linux-binary-7.3.4+deb13-amd64", "linux-base-7.3.4+deb13-amd64"]);
     }
 
     #[test]
