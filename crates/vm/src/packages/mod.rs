@@ -322,8 +322,7 @@ mod tests {
         std::fs::create_dir_all(dir.path().join("kernels/7.2.13+deb14-amd64_amd64")).unwrap();
         assert!(cache.fetched_kernels(Arch::X86).unwrap().is_empty(), "one without an image");
         let release = "7.3.4+deb13-amd64";
-        let modules =
-            dir.path().join(format!("kernels/{release}_amd64/usr/lib/modules/{release}"));
+        let modules = dir.path().join(format!("kernels/{release}_amd64/usr/lib/modules/{release}"));
         std::fs::create_dir_all(&modules).unwrap();
         std::fs::write(modules.join("vmlinuz"), "").unwrap();
         let found = cache.kernel(Arch::X86, None).unwrap();
