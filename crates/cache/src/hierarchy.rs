@@ -138,7 +138,7 @@ impl Hierarchy {
 
     /// Brings `line` to the L2 for the engine: from where, and lines that go back to memory; `None` where it is
     /// there already.
-    pub fn prefetch_l2(&mut self, line: Line) -> Option<(Level, u32)> {
+    pub(crate) fn prefetch_l2(&mut self, line: Line) -> Option<(Level, u32)> {
         if self.l2.holds(line) {
             return None;
         }
@@ -150,7 +150,7 @@ impl Hierarchy {
     }
 
     /// Brings `line` to the L3 for the engine: lines that go back to memory; `None` where it or the L2 has the line.
-    pub fn prefetch_l3(&mut self, line: Line) -> Option<u32> {
+    pub(crate) fn prefetch_l3(&mut self, line: Line) -> Option<u32> {
         if self.l2.holds(line) || self.l3.holds(line) {
             return None;
         }

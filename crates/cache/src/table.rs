@@ -5,7 +5,7 @@ use crate::sampling::Sampling;
 use crate::set_associative::Line;
 
 /// Bytes of an entry: 32 KiB for the 4096 lines of an L2 of 512 KiB.
-pub const ENTRY_BYTES: u64 = 8;
+pub(crate) const ENTRY_BYTES: u64 = 8;
 
 /// The bits of an address that operands have room for, in units of 16 KiB.
 pub(crate) const ADDRESS_MASK: u64 = 0x0000_ffff_ffff_c000;

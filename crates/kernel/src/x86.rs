@@ -1,4 +1,7 @@
 //! Topology levels of x86 (`arch/x86/kernel/smpboot.c`): SMT, CLS, MC, DIE or PKG.
+//!
+//! Every mask stays within its node, so the levels below NUMA never cross one, whatever CPUID says CPUs share. PKG is left out where
+//! the NUMA levels describe the package better; releases differ in how they decide that.
 
 use crate::config::Kernel;
 use crate::flags::SdFlags;

@@ -38,12 +38,7 @@ impl Difference {
 /// The two-sample Student interval of the difference of means, with pooled variance and n + m - 2 degrees
 /// of freedom, as ministat computes it (which rounds t to its table's row; here t is exact).
 ///
-/// `None` where a sample has fewer than two values or [`Summary::of`] cannot sum it up.
-pub fn difference(base: &[f64], variant: &[f64], confidence: Confidence) -> Option<Difference> {
-    between(&Summary::of(base)?, &Summary::of(variant)?, confidence)
-}
-
-/// [`difference`] of two samples that are already summed up.
+/// `None` where a sample has fewer than two values.
 pub(crate) fn between(
     base: &Summary,
     variant: &Summary,
@@ -152,6 +147,10 @@ mod tests {
         near(two_sided(1.959963984540054, f64::INFINITY).unwrap(), 0.05, 1e-9);
     }
 
+    fn difference(base: &[f64], variant: &[f64], confidence: Confidence) -> Option<Difference> {
+        between(&Summary::of(base)?, &Summary::of(variant)?, confidence)
+    }
+
     /// R 4.2: `t.test(b, a, var.equal = TRUE, conf.level = L)$conf.int` for L = 0.95, 0.99, 0.8;
     /// `sqrt((9 * var(a) + 8 * var(b)) / 17)`
     #[test]
@@ -168,6 +167,10 @@ mod tests {
             near(d.pooled_stddev, 1.15044866950963, 1e-12);
             assert_eq!(d.is_significant(), significant, "{level}");
         }
+    }
+
+    fn difference(base: &[f64], variant: &[f64], confidence: Confidence) -> Option<Difference> {
+        between(&Summary::of(base)?, &Summary::of(variant)?, confidence)
     }
 
     /// R 4.2: `t.test(b, a, var.equal = TRUE)$p.value`

@@ -64,7 +64,7 @@ pub struct Comparison {
 /// least 95 times; at a nominal 5 % the number of false claims is binomial with mean 5, and exceeds 5 in
 /// four batches out of ten. At 1 % it does so in one of two thousand.
 ///
-/// `None` where [`crate::percent_change`] or [`crate::difference`] has none.
+/// `None` where [`crate::percent_change`] has none or a sample has fewer than two values.
 pub fn compare(
     base: &[f64],
     variant: &[f64],

@@ -4,7 +4,7 @@
 //! start, users on other machines, and the metrics that come out. An engine runs it; nothing here knows about scheduling.
 
 pub mod background;
-pub mod benchmarks;
+mod benchmarks;
 mod check;
 pub mod daytrader;
 pub mod dbench;
@@ -14,10 +14,10 @@ pub mod gitsource;
 pub mod hackbench;
 pub mod kernbench;
 pub mod kvm;
-pub mod launch;
+mod launch;
 pub mod netperf;
 mod no_costs;
-pub mod program;
+mod program;
 pub mod rtapp;
 pub mod schbench;
 pub mod sched_pipe;

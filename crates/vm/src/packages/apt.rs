@@ -17,7 +17,7 @@ const NOWHERE: &str = "nowhere";
 
 /// One suite for one architecture.
 #[derive(Debug)]
-pub struct Apt {
+pub(crate) struct Apt {
     dir: PathBuf,
     suite: String,
     arch: Arch,
@@ -27,7 +27,7 @@ pub struct Apt {
 ///
 /// # Errors
 /// Where they are expected and are not.
-pub fn keys() -> Result<PathBuf, String> {
+pub(crate) fn keys() -> Result<PathBuf, String> {
     let path = PathBuf::from(KEYS);
     if path.exists() { Ok(path) } else { Err(format!("no {KEYS}")) }
 }
@@ -36,7 +36,7 @@ pub fn keys() -> Result<PathBuf, String> {
 ///
 /// # Errors
 /// No apt, or no such archive.
-pub fn archive() -> Result<String, VmError> {
+pub(crate) fn archive() -> Result<String, VmError> {
     let format = "$(SITE)|$(LABEL)|$(COMPONENT)|$(CREATED_BY)";
     let targets = run(Command::new("apt-get").args(["indextargets", "--format", format]))?;
     let main = |line: &str| Some(line.strip_suffix("|Debian|main|Packages")?.to_owned());
@@ -48,7 +48,7 @@ impl Apt {
     ///
     /// # Errors
     /// What apt or the file system says.
-    pub fn open(dir: &Path, suite: &str, arch: Arch) -> Result<Apt, VmError> {
+    pub(crate) fn open(dir: &Path, suite: &str, arch: Arch) -> Result<Apt, VmError> {
         let apt = Apt { dir: dir.to_owned(), suite: suite.to_owned(), arch };
         let updated = dir.join("updated");
         let age = updated.metadata().and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
@@ -108,7 +108,7 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
     ///
     /// # Errors
     /// No such kernel in the suite.
-    pub fn kernel_package(&self, version: Option<Version>) -> Result<String, VmError> {
+    pub(crate) fn kernel_package(&self, version: Option<Version>) -> Result<String, VmError> {
         let meta = self.arch.kernel_package();
         let about =
             run(self.command("apt-cache").args(["show", meta])).map_err(|_| self.missing(meta))?;
@@ -131,7 +131,7 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
     ///
     /// # Errors
     /// What apt says.
-    pub fn parts_of_kernel(&self, package: &str) -> Result<Vec<String>, VmError> {
+    pub(crate) fn parts_of_kernel(&self, package: &str) -> Result<Vec<String>, VmError> {
         let about = run(self.command("apt-cache").args(["show", package]))
             .map_err(|_| self.missing(package))?;
         let release = package.trim_start_matches("linux-image-");
@@ -142,7 +142,7 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
     ///
     /// # Errors
     /// What apt says; an interrupted download is resumed the next time.
-    pub fn download(&self, package: &str) -> Result<PathBuf, VmError> {
+    pub(crate) fn download(&self, package: &str) -> Result<PathBuf, VmError> {
         let archives = self.dir.join("archives");
         let uris = run(self.command("apt-get").args(["download", "--print-uris", package]))
             .map_err(|_| self.missing(package))?;
@@ -155,7 +155,7 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
     ///
     /// # Errors
     /// What apt says; an interrupted download is resumed the next time.
-    pub fn download_closure(&self, packages: &[&str]) -> Result<Vec<PathBuf>, VmError> {
+    pub(crate) fn download_closure(&self, packages: &[&str]) -> Result<Vec<PathBuf>, VmError> {
         let install = |flags: &[&str]| {
             let mut command = self.command("apt-get");
             command.args(["install", "--yes"]).args(flags).args(packages);

@@ -1,14 +1,14 @@
 //! QEMU, kernels and guest programs out of Debian's archive, without root.
 //!
-//! Each suite and architecture has an apt of its own in the cache directory: own sources, own lists, an empty `status`
-//! file, the host's keys. apt then resolves, verifies and resumes as it does for a system, and installs nothing;
-//! what it downloads is unpacked beside it.
+//! Each suite and architecture has an apt of its own in the cache directory: own sources, own lists, an empty `status` file, and this
+//! computer's keys. apt then resolves, verifies and resumes as it does for a system, and installs nothing. What it downloads is unpacked
+//! beside it, into a directory that gets its name when it is whole.
 
 mod apt;
 pub(crate) mod deb;
 
 use crate::{Arch, VmError};
-pub use apt::{Apt, archive, keys};
+pub(crate) use apt::{Apt, archive, keys};
 use kernel::{Kernel, MechanismId, Version};
 use std::path::{Path, PathBuf};
 
@@ -154,7 +154,7 @@ impl Cache {
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn fetched_kernels(&self, arch: Arch) -> Result<Vec<KernelImage>, VmError> {
+    pub(crate) fn fetched_kernels(&self, arch: Arch) -> Result<Vec<KernelImage>, VmError> {
         let dir = self.kernels();
         if !dir.exists() {
             return Ok(Vec::new());
@@ -191,7 +191,7 @@ impl Cache {
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn fetched_qemu(&self, arch: Arch) -> Result<Option<PathBuf>, VmError> {
+    pub(crate) fn fetched_qemu(&self, arch: Arch) -> Result<Option<PathBuf>, VmError> {
         Ok(self.fetched("qemu", arch)?.pop())
     }
 
