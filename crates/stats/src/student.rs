@@ -169,10 +169,6 @@ mod tests {
         }
     }
 
-    fn difference(base: &[f64], variant: &[f64], confidence: Confidence) -> Option<Difference> {
-        between(&Summary::of(base)?, &Summary::of(variant)?, confidence)
-    }
-
     /// R 4.2: `t.test(b, a, var.equal = TRUE)$p.value`
     #[test]
     fn p_value_equals_r() {
