@@ -138,7 +138,7 @@ impl Hierarchy {
 
     /// Restores `line` to the L2 for the engine. Returns where it came from and the number of lines written back to memory;
     /// `None` if the L2 already has the line.
-    pub fn prefetch_l2(&mut self, line: Line) -> Option<(Level, u32)> {
+    pub(crate) fn prefetch_l2(&mut self, line: Line) -> Option<(Level, u32)> {
         if self.l2.holds(line) {
             return None;
         }
@@ -151,7 +151,7 @@ impl Hierarchy {
 
     /// Restores `line` to the L3 for the engine. Returns the number of lines written back to memory; `None` if the L3 or the L2
     /// already has the line.
-    pub fn prefetch_l3(&mut self, line: Line) -> Option<u32> {
+    pub(crate) fn prefetch_l3(&mut self, line: Line) -> Option<u32> {
         if self.l2.holds(line) || self.l3.holds(line) {
             return None;
         }

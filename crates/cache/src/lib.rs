@@ -25,7 +25,7 @@ pub use pattern::{Chase, Walk};
 pub use sampling::Sampling;
 pub use set_associative::{Cache, Evicted, Geometry, Hit, Line, MAX_LINE};
 pub use streams::Streams;
-pub use table::{ENTRY_BYTES, Entry, LogTable, SizeClass, TableAddress, Tables};
+pub use table::{Entry, LogTable, SizeClass, TableAddress, Tables};
 
 /// An impossible shape, address or operand. The message says what was found and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@ use crate::sampling::Sampling;
 use crate::set_associative::Line;
 
 /// Bytes per entry: 32 KiB for the 4096 lines of a 512 KiB L2.
-pub const ENTRY_BYTES: u64 = 8;
+pub(crate) const ENTRY_BYTES: u64 = 8;
 
 /// The address bits that fit into operands, in units of 16 KiB.
 pub(crate) const ADDRESS_MASK: u64 = 0x0000_ffff_ffff_c000;

@@ -1,4 +1,9 @@
 //! Degeneration: which of the built levels stay attached (`cpu_attach_domain`).
+//!
+//! The domains of one CPU are gone through from the lowest level up. A domain that adds neither CPUs nor flags to the one below it is
+//! removed (`sd_parent_degenerate`); the domain below then takes over whether it prefers siblings. Last, the lowest one is removed if
+//! there is nothing to balance in it (`sd_degenerate`). Domains that stay keep their name, span and level: a gap in the level numbers
+//! shows what was removed. Only the flags of groups change, and `share_group_flags` carries that change to the other CPUs of the group.
 
 use crate::domain::Domain;
 use crate::flags::SdFlags;

@@ -1,4 +1,10 @@
 //! The domain builder: from topology levels to the domains that stay attached (`build_sched_domains`).
+//!
+//! The levels of the machine come first, then the domains of every CPU without their groups (`chain`), then the CPUs' capacities. These
+//! must be complete before any group is built, because the groups of a CPU's domain come from other CPUs' domains. Then each CPU's domains
+//! get their groups and the imbalance that they tolerate, and lose the levels that add nothing (`attach`). Offline CPUs have no domains.
+//!
+//! No rule of an architecture stands here. What depends on the machine came in with the levels.
 
 use crate::KernelError;
 use crate::attach::{attach, share_group_flags};

@@ -63,7 +63,7 @@ impl SdFlags {
 
     /// The flags that kernels before 5.10 show as the number `bits`. `SD_LOAD_BALANCE` and `SD_SHARE_POWERDOMAIN`
     /// are left out; `None` where a bit has no meaning.
-    pub fn from_number(bits: u32) -> Option<SdFlags> {
+    pub(crate) fn from_number(bits: u32) -> Option<SdFlags> {
         const BY_BIT: [SdFlags; 15] = [
             SdFlags::empty(), // SD_LOAD_BALANCE
             SdFlags::BALANCE_NEWIDLE,
@@ -89,7 +89,7 @@ impl SdFlags {
 
     /// Flags that a domain with fewer than two groups cannot use. Before 5.10 the kernel names them one by
     /// one (`sd_degenerate`); later each flag carries `SDF_NEEDS_GROUPS`.
-    pub fn needing_groups(version: Version) -> SdFlags {
+    pub(crate) fn needing_groups(version: Version) -> SdFlags {
         let listed = SdFlags::BALANCE_NEWIDLE
             | SdFlags::BALANCE_EXEC
             | SdFlags::BALANCE_FORK
@@ -101,7 +101,7 @@ impl SdFlags {
 
     /// Flags of a parent that do not count in `sd_parent_degenerate` when it has one group. Before 5.10 the
     /// flags of NUMA levels count all the same.
-    pub fn moot_in_single_group_parent(version: Version) -> SdFlags {
+    pub(crate) fn moot_in_single_group_parent(version: Version) -> SdFlags {
         let needing = SdFlags::needing_groups(version);
         if version < Version::new(5, 10) { needing | SdFlags::PREFER_SIBLING } else { needing }
     }

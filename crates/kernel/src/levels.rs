@@ -1,4 +1,10 @@
 //! Topology levels (`sched_domain_topology_level`): what an architecture and the NUMA distances offer, lowest first.
+//!
+//! The architecture gives its levels, NUMA adds one for each distance, and the whole list is then checked as the kernel checks it
+//! (`topology_span_sane`): a mask must hold the mask of the level below, and masks that tile the machine must not overlap in part.
+//! Masks hold online CPUs only. The one exception is a CPU that is about to go offline under a kernel that rebuilds too early.
+//!
+//! A level that turns out useless stays in the list: removing it is `attach`'s work, and the index of a level counts all of them.
 
 use crate::KernelError;
 use crate::config::Kernel;

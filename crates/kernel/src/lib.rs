@@ -1,24 +1,40 @@
-//! Kernel versions, mechanisms, and the sched domains that a kernel builds from a machine: pure functions.
+//! Kernel releases, their mechanisms, and the sched domains that a kernel builds from a machine.
+//!
+//! [`build`](build()) follows `build_sched_domains` from start to end, and each step has a module:
+//!
+//! 1. `levels` lists the topology levels: those of the architecture (`powerpc`, `arm64`, `x86`), lowest first, then one for
+//!    each NUMA distance (`numa`). A level is a mask for each CPU.
+//! 2. `chain` cuts each CPU's domains out of the masks and sets what `sd_init` sets: flags, thresholds, intervals.
+//! 3. `groups` divides every domain into groups, with their capacities (`capacity`).
+//! 4. `imb_numa` computes the imbalance that a domain tolerates across nodes, while all levels are still there.
+//! 5. `attach` removes the levels that tell the scheduler nothing and leaves the rest to the CPU (`cpu_attach_domain`).
+//!
+//! [`log`] and [`debugfs`] print the result as a kernel does, and [`recorded`] compares it with what a kernel printed. A rule that
+//! a release changed stands where it is applied, beside the first [`Version`] that has the new one; what a user can switch is a row
+//! of [`MECHANISMS`].
+//!
+//! Everything here is a pure function of a [`machine::Machine`] and a [`Kernel`]. Nothing reads a clock, a file or the environment,
+//! and nothing knows of the simulator: it takes the finished [`Domains`].
 
 mod arm64;
 mod attach;
 pub mod build;
 mod capacity;
 mod chain;
-pub mod config;
+mod config;
 pub mod debugfs;
-pub mod domain;
-pub mod flags;
+mod domain;
+mod flags;
 mod groups;
 mod imb_numa;
 pub mod levels;
 mod llc;
 pub mod log;
-pub mod mechanism;
+mod mechanism;
 mod numa;
 mod powerpc;
 pub mod recorded;
-pub mod version;
+mod version;
 mod x86;
 
 pub use build::{build, build_after_offline};

@@ -1,4 +1,7 @@
 //! Topology levels of x86 (`arch/x86/kernel/smpboot.c`): SMT, CLS, MC, DIE or PKG.
+//!
+//! Every mask stays within its node, so the levels below NUMA never cross one, whatever CPUID says CPUs share. PKG is left out where
+//! the NUMA levels describe the package better; releases differ in how they decide that.
 
 use crate::config::Kernel;
 use crate::flags::SdFlags;
@@ -6,10 +9,14 @@ use crate::levels::{Level, cluster_flags, node_level};
 use crate::llc::last_level_cache;
 use crate::mechanism::MechanismId;
 use crate::version::Version;
-use machine::{CpuSet, Machine};
+use machine::{Cpu, CpuSet, Machine};
+use std::collections::BTreeSet;
 
 /// First release that lists no SMT level where no core has a second thread.
 const SMT_LEVEL_ON_DEMAND_SINCE: Version = Version::new(6, 17);
+/// First release that counts nodes per package (`topology_num_nodes_per_package`) instead of looking for a package
+/// that nodes divide. Read in 7.2 and 7.3, and 6.12 has the old rule; that 7.0 was the first is from memory.
+const COUNTS_NODES_SINCE: Version = Version::new(7, 0);
 
 /// Levels below NUMA, and `cpu_smt_mask()` by CPU. Masks hold the machine's online CPUs.
 ///
@@ -32,14 +39,22 @@ pub(crate) fn levels(machine: &Machine, kernel: &Kernel) -> (Vec<Level>, Vec<Cpu
         levels.push(Level::tiling("CLS", cluster_flags(kernel.version), masks));
     }
     levels.push(Level::tiling("MC", SdFlags::SHARE_LLC, all.map(llc).collect()));
-    if !has_numa_in_package(machine) {
+    if !has_numa_in_package(machine, kernel.version) {
         levels.push(node_level(machine, kernel.version));
     }
     (levels, smt)
 }
 
-/// Whether a package holds CPUs of several nodes (`x86_has_numa_in_package`): the NUMA levels then span the
-/// package. Decided at boot and kept through hotplug, so offline CPUs count.
-fn has_numa_in_package(machine: &Machine) -> bool {
-    (0..machine.cpus.len()).any(|c| !machine.package_cpus(c).is_subset(&machine.node_cpus(c)))
+/// Whether the kernel leaves PKG (DIE) out because the NUMA levels below a package span it.
+///
+/// To 6.x: whether any package has CPUs of several nodes (`x86_has_numa_in_package`). Since 7.0: whether there are
+/// more nodes than packages (`topology_num_nodes_per_package`, rounded up, is above 1), whatever the nodes divide;
+/// only nodes with CPUs count. Both are decided at boot and kept through hotplug, so offline CPUs count.
+fn has_numa_in_package(machine: &Machine, version: Version) -> bool {
+    if version < COUNTS_NODES_SINCE {
+        let divided = |c: usize| !machine.package_cpus(c).is_subset(&machine.node_cpus(c));
+        return (0..machine.cpus.len()).any(divided);
+    }
+    let count = |of: fn(&Cpu) -> u32| machine.cpus.iter().map(of).collect::<BTreeSet<_>>().len();
+    count(|c| c.node) > count(|c| c.package)
 }

@@ -86,6 +86,55 @@ fn x86_has_no_package_level_where_a_package_holds_nodes() {
     assert_eq!(level(2), (chain("NODE 0-7"), 4));
 }
 
+/// CPU `cpu`'s domains on a machine of one core a CPU, with `cores` cores in each package, `count` nodes
+/// and the node of each CPU as `nodes` says.
+fn chain_of_nodes(cpu: usize, cores: usize, nodes: &[u32], count: usize, version: &str) -> String {
+    let distances =
+        (0..count).map(|a| (0..count).map(|b| if a == b { 10 } else { 20 }).collect()).collect();
+    let cores_a_node = nodes.len();
+    let shape = Shape { distances, cores_a_node, threads_a_core: 1, ..Shape::default() };
+    let mut machine = of(Arch::X86, &shape);
+    machine.cpus.truncate(nodes.len());
+    machine.online = machine.possible();
+    for (i, (cpu, &node)) in machine.cpus.iter_mut().zip(nodes).enumerate() {
+        (cpu.node, cpu.package) = (node, (i / cores) as u32);
+    }
+    for node in &mut machine.nodes {
+        node.cpus = (0..nodes.len()).filter(|&c| nodes[c] == node.id).collect();
+    }
+    let domains = built(&machine, version);
+    let chain = domains.by_cpu[cpu].iter().map(|d| format!("{} {}", d.name, d.span));
+    chain.collect::<Vec<_>>().join(", ")
+}
+
+/// To 6.x a package that nodes divide decides, from 7.0 on the number of nodes with CPUs a package, rounded up.
+#[test]
+fn x86_counts_nodes_and_packages_from_7_0_on() {
+    // Two packages of three cores, two nodes: the border of the nodes is not that of the packages.
+    let uneven = |version| chain_of_nodes(5, 3, &[0, 0, 1, 1, 1, 1], 2, version);
+    assert_eq!(uneven("6.19"), "NODE 2-5, NUMA 0-5");
+    assert_eq!(uneven("7.0"), "PKG 2-5, NUMA 0-5");
+    // A third node without CPUs does not count.
+    let memory_only = |version| chain_of_nodes(5, 3, &[0, 0, 1, 1, 1, 1], 3, version);
+    assert_eq!(memory_only("6.19"), "NODE 2-5, NUMA 0-5");
+    assert_eq!(memory_only("7.0"), "PKG 2-5, NUMA 0-5");
+    for version in ["6.19", "7.0"] {
+        // One and a half nodes a package are two, four nodes in two packages too.
+        let three = chain_of_nodes(0, 4, &[0, 0, 0, 0, 1, 1, 2, 2], 3, version);
+        assert_eq!(three, "NODE 0-3, NUMA 0-7", "{version}");
+        let four = chain_of_nodes(0, 4, &[0, 0, 1, 1, 2, 2, 3, 3], 4, version);
+        assert_eq!(four, "NODE 0-1, NUMA 0-7", "{version}");
+        // A node of each package, and a node of both.
+        let even = chain_of_nodes(0, 2, &[0, 0, 1, 1], 2, version);
+        assert_eq!(even, "PKG 0-1, NUMA 0-3", "{version}");
+        assert_eq!(chain_of_nodes(0, 2, &[0; 4], 1, version), "PKG 0-3", "{version}");
+    }
+    // Fewer nodes than packages, one of which they divide.
+    let fewer = |version| chain_of_nodes(0, 2, &[0, 0, 0, 1, 1, 1, 2, 2], 3, version);
+    assert_eq!(fewer("6.19"), "NODE 0-2, NUMA 0-7");
+    assert_eq!(fewer("7.0"), "PKG 0-2, NUMA 0-7");
+}
+
 #[test]
 fn x86_lists_smt_on_demand_from_6_17_on() {
     let single = of(Arch::X86, &Shape { threads_a_core: 1, ..two_nodes() });

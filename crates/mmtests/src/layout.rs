@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A benchmark whose logs can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
+pub(crate) enum Family {
     /// hackbench by `perf bench sched messaging`, of processes or threads over pipes or sockets.
     Hackbench,
     /// dbench over a file system.
@@ -23,7 +23,7 @@ pub enum Family {
 
 impl Family {
     /// Names of benchmarks, without a suffix such as `-process-pipes`.
-    pub const NAMES: [&'static str; 8] = [
+    pub(crate) const NAMES: [&'static str; 8] = [
         "hackbench",
         "dbench",
         "dbench4",
@@ -35,7 +35,7 @@ impl Family {
     ];
 
     /// The family of the benchmark `name`, such as `hackbench-process-pipes` or `tbench4`.
-    pub fn of(name: &str) -> Option<Family> {
+    pub(crate) fn of(name: &str) -> Option<Family> {
         match name.split('-').next()? {
             "hackbench" => Some(Family::Hackbench),
             "dbench" | "dbench4" => Some(Family::Dbench),

@@ -6,7 +6,7 @@
 
 mod error;
 mod files;
-pub mod layout;
+mod layout;
 mod parse;
 
 pub use error::MmtestsError;

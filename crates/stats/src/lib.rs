@@ -6,19 +6,19 @@
 //! runs, a value that is not a number). Constructors reject senseless settings with a [`StatsError`]; a [`Mean`] rejects
 //! values that it is not defined for in the same way.
 
-pub mod better;
-pub mod bootstrap;
-pub mod confidence;
-pub mod error;
-pub mod histogram;
-pub mod holm;
-pub mod mean;
-pub mod median;
-pub mod student;
-pub mod subamean;
-pub mod summary;
+mod better;
+mod bootstrap;
+mod confidence;
+mod error;
+mod histogram;
+mod holm;
+mod mean;
+mod median;
+mod student;
+mod subamean;
+mod summary;
 pub mod table;
-pub mod verdict;
+mod verdict;
 
 pub use better::Better;
 pub use bootstrap::{Interval, Resampling, mean_change, percent_change};
@@ -26,10 +26,9 @@ pub use confidence::Confidence;
 pub use error::StatsError;
 pub use histogram::Histogram;
 pub use holm::holm;
-pub use mean::{Mean, amean, gmean, hmean};
+pub use mean::{Mean, amean, hmean};
 pub use median::median_change;
-pub use student::{Difference, difference};
-pub use subamean::{SubAmean, subamean};
+pub use student::Difference;
 pub use summary::Summary;
 pub use table::{Cell, Row, Table};
 pub use verdict::{Comparison, Verdict, compare};

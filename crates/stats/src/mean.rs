@@ -98,7 +98,7 @@ pub fn hmean(values: &[f64]) -> Result<f64, StatsError> {
 
 /// Geometric mean of `ratios`, the n-th root of their product. Rejects an empty list and numbers that are not finite or not
 /// above 0.
-pub fn gmean(ratios: &[f64]) -> Result<f64, StatsError> {
+pub(crate) fn gmean(ratios: &[f64]) -> Result<f64, StatsError> {
     if ratios.is_empty() {
         return Err(StatsError::NoValues { mean: "Gmean" });
     }

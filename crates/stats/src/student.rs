@@ -37,12 +37,7 @@ impl Difference {
 /// Two-sample Student interval of the difference of means, with pooled variance and n + m - 2 degrees of freedom, as in
 /// ministat. (ministat rounds t to a row of its table; here t is exact.)
 ///
-/// `None` if a sample has fewer than two values or [`Summary::of`] gives `None`.
-pub fn difference(base: &[f64], variant: &[f64], confidence: Confidence) -> Option<Difference> {
-    between(&Summary::of(base)?, &Summary::of(variant)?, confidence)
-}
-
-/// [`difference`] from the summaries of two samples.
+/// `None` if a sample has fewer than two values.
 pub(crate) fn between(
     base: &Summary,
     variant: &Summary,
@@ -149,6 +144,10 @@ mod tests {
         assert_eq!(t_quantile(0.975, 0.0), None);
         near(t_quantile(0.975, f64::INFINITY).unwrap(), 1.959963984540054, 1e-9);
         near(two_sided(1.959963984540054, f64::INFINITY).unwrap(), 0.05, 1e-9);
+    }
+
+    fn difference(base: &[f64], variant: &[f64], confidence: Confidence) -> Option<Difference> {
+        between(&Summary::of(base)?, &Summary::of(variant)?, confidence)
     }
 
     /// R 4.2: `t.test(b, a, var.equal = TRUE, conf.level = L)$conf.int` for L = 0.95, 0.99, 0.8;

@@ -12,7 +12,7 @@ const DRAWS: usize = 1000;
 
 /// A mean and half the width of its confidence interval, in the samples' unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SubAmean {
+pub(crate) struct SubAmean {
     /// Mean of the runs' values.
     pub value: f64,
     /// Half the width of the interval, at the confidence of the resampling.
@@ -30,7 +30,7 @@ pub struct SubAmean {
 ///
 /// `resampling` provides seed and confidence; its number of resamples is not used. Rejects an empty list, runs of fewer than
 /// two samples, and values that are not finite.
-pub fn subamean(runs: &[&[f64]], resampling: &Resampling) -> Result<SubAmean, StatsError> {
+pub(crate) fn subamean(runs: &[&[f64]], resampling: &Resampling) -> Result<SubAmean, StatsError> {
     const NAME: &str = "SubAmean";
     if runs.is_empty() {
         return Err(StatsError::NoValues { mean: NAME });

@@ -21,7 +21,7 @@ pub enum Estimator {
     Amean,
     /// MMTests' `Hmean`: their harmonic mean.
     Hmean,
-    /// MMTests' `SubAmean`: see [`crate::subamean()`].
+    /// MMTests' `SubAmean`: the mean of each run's subselected samples.
     SubAmean,
 }
 
@@ -93,7 +93,7 @@ impl Cell {
     }
 
     /// Whether the cell has no sample.
-    pub fn is_missing(&self) -> bool {
+    pub(crate) fn is_missing(&self) -> bool {
         self.runs.iter().all(Vec::is_empty)
     }
 }

@@ -60,7 +60,7 @@ impl std::fmt::Debug for Comm {
 }
 
 /// The largest PID (`PID_MAX_LIMIT` - 1 on 64 bit).
-pub const MAX_PID: u32 = 4 * 1024 * 1024 - 1;
+pub(crate) const MAX_PID: u32 = 4 * 1024 * 1024 - 1;
 
 /// A task in a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,11 +88,11 @@ impl TaskState {
     /// Still runnable.
     pub const RUNNING: TaskState = TaskState(0);
     /// `TASK_INTERRUPTIBLE`.
-    pub const INTERRUPTIBLE: TaskState = TaskState(0x01);
+    pub(crate) const INTERRUPTIBLE: TaskState = TaskState(0x01);
     /// `TASK_UNINTERRUPTIBLE`.
     pub const UNINTERRUPTIBLE: TaskState = TaskState(0x02);
     /// `EXIT_DEAD`.
-    pub const DEAD: TaskState = TaskState(0x10);
+    pub(crate) const DEAD: TaskState = TaskState(0x10);
     /// Letters of the bits, in the kernel's order.
     pub(crate) const LETTERS: [(u16, u8); 8] = [
         (0x01, b'S'),
@@ -119,19 +119,19 @@ pub struct Context {
 
 impl Context {
     /// `TRACE_FLAG_IRQS_OFF`.
-    pub const IRQS_OFF: u8 = 0x01;
+    pub(crate) const IRQS_OFF: u8 = 0x01;
     /// `TRACE_FLAG_NEED_RESCHED`.
-    pub const NEED_RESCHED: u8 = 0x04;
+    pub(crate) const NEED_RESCHED: u8 = 0x04;
     /// `TRACE_FLAG_HARDIRQ`.
-    pub const HARDIRQ: u8 = 0x08;
+    pub(crate) const HARDIRQ: u8 = 0x08;
     /// `TRACE_FLAG_SOFTIRQ`.
-    pub const SOFTIRQ: u8 = 0x10;
+    pub(crate) const SOFTIRQ: u8 = 0x10;
     /// `TRACE_FLAG_PREEMPT_RESCHED`.
-    pub const PREEMPT_RESCHED: u8 = 0x20;
+    pub(crate) const PREEMPT_RESCHED: u8 = 0x20;
     /// `TRACE_FLAG_NMI`.
-    pub const NMI: u8 = 0x40;
+    pub(crate) const NMI: u8 = 0x40;
     /// `TRACE_FLAG_BH_OFF`.
-    pub const BH_OFF: u8 = 0x80;
+    pub(crate) const BH_OFF: u8 = 0x80;
 
     /// Holding a run queue's lock, in a task or in an interrupt.
     pub const fn locked(interrupt: bool) -> Context {

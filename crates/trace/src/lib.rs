@@ -15,7 +15,7 @@ mod topology;
 mod tracedat;
 
 pub use error::TraceError;
-pub use event::{Comm, Context, Event, Kind, MAX_PID, Sink, Task, TaskState};
+pub use event::{Comm, Context, Event, Kind, Sink, Task, TaskState};
 pub use filter::{Choice, Filter};
 pub use ftrace::FtraceText;
 pub use perfetto::{About, Perfetto};

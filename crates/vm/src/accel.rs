@@ -40,7 +40,7 @@ pub fn arguments(accel: Accel, arch: Arch) -> Result<Vec<String>, VmError> {
 ///
 /// # Errors
 /// Another architecture, or no KVM that may be opened.
-pub fn check_kvm(arch: Arch) -> Result<(), String> {
+pub(crate) fn check_kvm(arch: Arch) -> Result<(), String> {
     let host = std::env::consts::ARCH;
     let same = matches!((arch, host), (Arch::X86, "x86_64") | (Arch::Arm64, "aarch64"));
     if !same {

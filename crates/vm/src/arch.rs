@@ -28,7 +28,7 @@ impl Arch {
     }
 
     /// The package that depends on the newest kernel of a suite.
-    pub fn kernel_package(self) -> &'static str {
+    pub(crate) fn kernel_package(self) -> &'static str {
         match self {
             Arch::X86 => "linux-image-amd64",
             Arch::Arm64 => "linux-image-arm64",
@@ -46,7 +46,7 @@ impl Arch {
     }
 
     /// The package that holds this program.
-    pub fn qemu_package(self) -> &'static str {
+    pub(crate) fn qemu_package(self) -> &'static str {
         match self {
             Arch::X86 => "qemu-system-x86",
             Arch::Arm64 => "qemu-system-arm",

@@ -1,4 +1,20 @@
-//! One boot of a guest: QEMU as a child process, watched until it is done, and gone afterwards in any case.
+//! One boot of a guest: QEMU as a child process, watched until the guest is done, and gone afterwards in any case.
+//!
+//! `command` adds kernel, initramfs and console to the machine's arguments. Where firmware must have thread groups, QEMU first writes
+//! its device tree, and the edited tree is handed back to it. QEMU leads a process group of its own, so that ending it ends all that it
+//! started.
+//!
+//! A thread for each of QEMU's pipes turns bytes into lines, and one loop (`Watch::listen`) reads the lines of both. It asks, in this
+//! order: does the caller want to stop, is the time over, has the guest been silent for too long, what does the next line say? A
+//! line of the console may complete a file, say that the guest is done, or report a fault such as a panic; whatever follows a fault at
+//! once, its stack trace, is kept for the error. QEMU's own lines explain its end and never count as the guest's.
+//!
+//! A boot ends in one of three ways: the guest says that it is done, something is wrong with it, or QEMU closes its console first. In
+//! every case the process group is killed and both threads are joined before `boot` returns. An error carries the last lines of the
+//! console.
+//!
+//! Nothing here knows what a guest runs: what it says goes to the caller as it comes. No file is written but QEMU's device tree, in
+//! the guest's own working directory.
 
 use crate::error::{GuestError, GuestFault};
 use crate::firmware::device_tree;
@@ -24,7 +40,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// What to boot.
 #[derive(Debug, Clone)]
-pub struct Guest<'a> {
+pub(crate) struct Guest<'a> {
     /// The kernel.
     pub kernel: &'a KernelImage,
     /// Its root file system, compressed.
@@ -65,7 +81,7 @@ impl Drop for Owned {
 ///
 /// # Errors
 /// QEMU that does not start, and all that can happen to a guest, with the last lines of its console.
-pub fn boot(
+pub(crate) fn boot(
     qemu: &Qemu,
     guest: &Guest,
     limits: Limits,

@@ -1,5 +1,8 @@
-//! What a real kernel says of a machine, as a directory in the form of recorded captures: a folder a step with sysfs,
-//! the domains and the log, `fw` with the firmware's tables, `config.json` with what was booted.
+//! What a real kernel says of a machine, as a directory in the form of recorded captures.
+//!
+//! The guest boots, takes CPUs offline step by step, and sends one archive when all steps are done. It becomes a directory with a folder for
+//! each step (sysfs, the domains in debugfs, the log), `fw` with the firmware's tables, and `config.json` with what was booted. The
+//! directory takes its final name last. Nothing is compared here: `domains CAPTURE/STEP --diff recorded` does that from the files alone.
 
 use crate::board::Board;
 use crate::boot::{Guest, Limits, boot};

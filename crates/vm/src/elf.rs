@@ -21,7 +21,7 @@ const LOADED_BY_LIBC: (&str, &str) = ("libc.so.6", "libgcc_s.so.1");
 
 /// Programs with all that they need, by paths in a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Needed {
+pub(crate) struct Needed {
     /// Files and symbolic links of the tree.
     pub files: BTreeSet<PathBuf>,
     /// Symbolic links that the tree lacks, with their targets.
@@ -33,24 +33,12 @@ impl Needed {
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn add_to(&self, root: &Path, guest: &mut Initramfs) -> Result<(), VmError> {
+    pub(crate) fn add_to(&self, root: &Path, guest: &mut Initramfs) -> Result<(), VmError> {
         guest.tree(root, &|path| self.files.contains(path))?;
         for (link, target) in &self.links {
             guest.link(&link.to_string_lossy(), &target.to_string_lossy());
         }
         Ok(())
-    }
-
-    /// Bytes of the files.
-    ///
-    /// # Errors
-    /// What cannot be read.
-    pub fn bytes(&self, root: &Path) -> Result<u64, VmError> {
-        let size = |file: &PathBuf| {
-            let path = root.join(file);
-            Ok(path.symlink_metadata().map_err(VmError::io(&path))?.len())
-        };
-        self.files.iter().map(size).sum()
     }
 }
 
@@ -58,7 +46,7 @@ impl Needed {
 ///
 /// # Errors
 /// A program or library that is not there or that is cut.
-pub fn programs(root: &Path, paths: &[&str]) -> Result<Needed, VmError> {
+pub(crate) fn programs(root: &Path, paths: &[&str]) -> Result<Needed, VmError> {
     let mut needed = Needed::default();
     let directories = library_directories(root)?;
     let mut todo = Vec::new();

@@ -1,4 +1,8 @@
-//! What a guest sends over its console: files between marks, notes, and kernel messages in between.
+//! What a guest sends over its console: files between marks, notes, and the kernel's messages in between.
+//!
+//! Lines come in one at a time. A file is base64 between two marks, the second of which names its size and SHA-256. A line that is lost, torn
+//! or mixed in by the kernel therefore makes the file an error, never a different file. Lines outside of files are the kernel's and are
+//! handed on as they are. Nothing is written here.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

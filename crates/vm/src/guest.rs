@@ -5,13 +5,13 @@ use crate::initramfs::Initramfs;
 use std::path::Path;
 
 /// The guest's `/init`: a script for busybox's shell, which runs `/job`.
-pub const INIT: &str = include_str!("guest/init.sh");
+pub(crate) const INIT: &str = include_str!("guest/init.sh");
 
 /// A root with init and busybox out of the unpacked packages `programs`; `/job` is missing.
 ///
 /// # Errors
 /// Packages without busybox.
-pub fn base(programs: &Path) -> Result<Initramfs, VmError> {
+pub(crate) fn base(programs: &Path) -> Result<Initramfs, VmError> {
     // Older suites have it below `/bin`.
     let merged = programs.join("usr/bin/busybox");
     let busybox = if merged.exists() { merged } else { programs.join("bin/busybox") };

@@ -1,4 +1,4 @@
-//! Programs of this computer.
+//! Programs of this computer: running one, and saying what to install where it is missing.
 
 use crate::VmError;
 use std::process::Command;

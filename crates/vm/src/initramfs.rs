@@ -30,7 +30,7 @@ enum Node {
 
 /// The files of a guest, by path without a leading slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Initramfs {
+pub(crate) struct Initramfs {
     nodes: BTreeMap<Vec<u8>, Node>,
 }
 
@@ -42,7 +42,7 @@ impl Default for Initramfs {
 
 impl Initramfs {
     /// Nothing but `/dev/console`, which the kernel opens before it starts `/init`.
-    pub fn new() -> Initramfs {
+    pub(crate) fn new() -> Initramfs {
         let mut new = Initramfs { nodes: BTreeMap::new() };
         new.put(b"dev/console", Node::Console);
         new
@@ -56,18 +56,18 @@ impl Initramfs {
     }
 
     /// Adds a directory.
-    pub fn directory(&mut self, path: &str) {
+    pub(crate) fn directory(&mut self, path: &str) {
         self.put(path.as_bytes(), Node::Directory);
     }
 
     /// Adds a file with these permissions, 0o755 for a program.
-    pub fn file(&mut self, path: &str, mode: u32, content: impl Into<Vec<u8>>) {
+    pub(crate) fn file(&mut self, path: &str, mode: u32, content: impl Into<Vec<u8>>) {
         let mode = FILE | (mode & 0o7777);
         self.put(path.as_bytes(), Node::File { mode, content: content.into() });
     }
 
     /// Adds a symbolic link to `target`.
-    pub fn link(&mut self, path: &str, target: &str) {
+    pub(crate) fn link(&mut self, path: &str, target: &str) {
         self.put(path.as_bytes(), Node::Link(target.as_bytes().to_owned()));
     }
 
@@ -75,7 +75,11 @@ impl Initramfs {
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn tree(&mut self, root: &Path, wanted: &dyn Fn(&Path) -> bool) -> Result<(), VmError> {
+    pub(crate) fn tree(
+        &mut self,
+        root: &Path,
+        wanted: &dyn Fn(&Path) -> bool,
+    ) -> Result<(), VmError> {
         self.below(root, Path::new(""), wanted)
     }
 
@@ -108,7 +112,7 @@ impl Initramfs {
     }
 
     /// The archive. The same files give the same bytes.
-    pub fn archive(&self) -> Vec<u8> {
+    pub(crate) fn archive(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (inode, (path, node)) in self.nodes.iter().enumerate() {
             entry(&mut out, inode as u32 + 1, path, node);
@@ -122,7 +126,7 @@ impl Initramfs {
     ///
     /// # Errors
     /// What the file system refuses.
-    pub fn write(&self, path: &Path) -> Result<(), VmError> {
+    pub(crate) fn write(&self, path: &Path) -> Result<(), VmError> {
         let file = std::fs::File::create(path).map_err(VmError::io(path))?;
         let mut gzip = GzEncoder::new(file, Compression::fast());
         gzip.write_all(&self.archive()).map_err(VmError::io(path))?;

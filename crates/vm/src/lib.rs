@@ -1,29 +1,38 @@
-//! Real kernels in QEMU on the machines that schedscape knows.
+//! Real kernels in QEMU on the machines that schedscape knows. Such a kernel and its machine are called a guest.
 //!
-//! [`packages`] fetches QEMU, kernels and guest programs through apt's own signed indexes, without root. [`initramfs`]
-//! packs a guest's root file system around [`guest::INIT`]. [`boot`] runs one, and [`frames`] reads what it says.
-//! [`programs`] says what a guest runs for a benchmark, [`elf`] what of a package that takes, and [`worker`] is for what
-//! no package has.
+//! What it takes to run something in a guest, in order:
+//!
+//! 1. `packages` fetches QEMU, kernels and programs through apt's own signed indexes, without root; `worker` builds the small
+//!    program for benchmarks that no package has. [`doctor`] says what is missing.
+//! 2. [`board`] turns a machine into QEMU's arguments, [`firmware`] edits the device tree where QEMU's lacks something, and [`shown`] says
+//!    what the guest will not show of its machine.
+//! 3. [`programs`] translates a benchmark into a command with files and packages; `elf` finds the libraries that it needs.
+//! 4. `initramfs` packs all of it into a root file system around the script of `guest`.
+//! 5. [`boot`] starts QEMU and watches it, and [`frames`] reads files and notes out of its console.
+//! 6. [`capture`] keeps what the kernel says of a machine, [`session`] runs benchmarks one after the other in one boot.
+//!
+//! Nothing here knows of experiments or variants, and nothing is installed on this computer. Files appear under their final names only
+//! when they are whole, and no process outlives its owner.
 
-pub mod accel;
-pub mod arch;
+mod accel;
+mod arch;
 pub mod board;
 pub mod boot;
 pub mod capture;
 pub mod doctor;
-pub mod elf;
+mod elf;
 mod error;
 pub mod firmware;
 pub mod frames;
-pub mod guest;
+mod guest;
 mod host;
-pub mod initramfs;
-pub mod packages;
+mod initramfs;
+mod packages;
 pub mod programs;
 pub mod qemu;
 pub mod session;
 pub mod shown;
-pub mod worker;
+mod worker;
 
 pub use accel::arguments as accel_arguments;
 pub use arch::Arch;

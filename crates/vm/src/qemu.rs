@@ -47,7 +47,7 @@ impl Qemu {
     ///
     /// # Errors
     /// A tree without it, and a QEMU that does not start.
-    pub fn in_tree(root: &Path, arch: Arch) -> Result<Qemu, VmError> {
+    pub(crate) fn in_tree(root: &Path, arch: Arch) -> Result<Qemu, VmError> {
         let lib = root.join("usr/lib").join(library_directory());
         let loader = loader(&lib).ok_or(VmError::NoQemu { arch: arch.debian() })?;
         let path = |p: PathBuf| p.display().to_string();
@@ -80,7 +80,7 @@ impl Qemu {
     ///
     /// # Errors
     /// The last of what QEMU says where it does not.
-    pub fn try_kvm(&self, arch: Arch) -> Result<(), String> {
+    pub(crate) fn try_kvm(&self, arch: Arch) -> Result<(), String> {
         let board = if arch == Arch::Arm64 { "virt" } else { "q35" };
         let mut command = self.command();
         command.args(["-M", board, "-accel", "kvm", "-cpu", "host", "-display", "none", "-S"]);

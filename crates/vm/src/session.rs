@@ -1,4 +1,11 @@
 //! Runs of programs in one boot of a guest, one after the other, with what the scheduler counted during each.
+//!
+//! The initramfs holds the programs, their files and the scripts of all runs. After each run the guest sends an archive: what the program
+//! printed, its exit code, and what the scheduler counted before and after. The caller gets every run as it arrives, so that an
+//! interrupted session keeps the runs that it finished. A program that fails makes its run an error, and the session goes on unless the
+//! caller refuses. Runs that sent nothing make the whole session an error.
+//!
+//! No mean is taken here and no counter is renamed: the caller knows the experiment.
 
 use crate::boot::{Guest, Limits, boot};
 use crate::frames::Said;

@@ -60,7 +60,7 @@ impl Cache {
     }
 
     /// The worker for guests of `arch`, where it is built.
-    pub fn built_worker(&self, arch: Arch) -> Option<PathBuf> {
+    pub(crate) fn built_worker(&self, arch: Arch) -> Option<PathBuf> {
         Some(self.dir().join("worker").join(worker_name(arch))).filter(|path| path.exists())
     }
 

@@ -1,11 +1,8 @@
-//! The built-in benchmarks in one table: name in experiment files, module, and how one is built for a machine.
+//! The built-in benchmarks as one type, out of the table in the crate's root: what each is called in experiment files,
+//! and how it is built for a machine.
 
-use crate::rtapp as rt_app;
-use crate::rtapp::{Built, RtAppError};
-use crate::{
-    WorkloadError, daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench, kvm,
-    netperf, schbench, sched_pipe, stream, tbench,
-};
+use crate::WorkloadError;
+use crate::rt_app::{Built, RtAppError};
 use machine::CpuSet;
 use machine::constants::{Constants, MissingConstant};
 use std::io;
@@ -43,36 +40,12 @@ pub enum BuildError {
     Parameter(#[from] WorkloadError),
 }
 
-/// Calls `$then!` with the table, a line a benchmark: field of an experiment file and module, variant of [`Benchmark`],
-/// and whether it is built of `costs` alone or of a `file` too.
-#[macro_export]
-macro_rules! for_each_benchmark {
-    ($then:ident) => {
-        $then! {
-            ebizzy Ebizzy costs,
-            sched_pipe SchedPipe costs,
-            hackbench Hackbench costs,
-            schbench Schbench costs,
-            netperf Netperf costs,
-            daytrader Daytrader costs,
-            false_sharing FalseSharing costs,
-            stream Stream costs,
-            tbench Tbench costs,
-            dbench Dbench costs,
-            kernbench Kernbench costs,
-            gitsource Gitsource costs,
-            kvm Kvm costs,
-            rt_app RtApp file,
-        }
-    };
-}
-
 macro_rules! built {
     (costs $module:ident $params:ident $target:ident) => {
-        Ok($module::build($params, &$module::Costs::of($target.constants)?)?.into())
+        Ok(crate::$module::build($params, &crate::$module::Costs::of($target.constants)?)?.into())
     };
     (file $module:ident $params:ident $target:ident) => {
-        $module::build_file($params, $target)
+        crate::$module::build_file($params, $target)
     };
 }
 
@@ -86,20 +59,43 @@ macro_rules! file_of {
     };
 }
 
+macro_rules! reason {
+    () => {
+        None
+    };
+    ($reason:literal) => {
+        Some($reason)
+    };
+}
+
 macro_rules! benchmarks {
-    ($($module:ident $variant:ident $from:ident),+ $(,)?) => {
+    ($($module:ident $variant:ident $from:ident $((not in guests: $reason:literal))?;)+) => {
         /// A benchmark with its parameters.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Benchmark {
             $(
-                #[doc = concat!("See [`mod@", stringify!($module), "`].")]
-                $variant($module::Params)
+                #[doc = concat!("See [`mod@crate::", stringify!($module), "`].")]
+                $variant(crate::$module::Params)
             ),+
         }
 
         impl Benchmark {
             /// Names in experiment files.
             pub const NAMES: &[&str] = &[$(stringify!($module)),+];
+
+            /// Its name in experiment files.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Benchmark::$variant(_) => stringify!($module),)+
+                }
+            }
+
+            /// Why no guest in QEMU can run it, where that is so whatever programs are written.
+            pub fn not_in_guests(&self) -> Option<&'static str> {
+                match self {
+                    $(Benchmark::$variant(_) => reason!($($reason)?),)+
+                }
+            }
 
             /// The workload for `target`.
             ///
@@ -122,4 +118,4 @@ macro_rules! benchmarks {
     };
 }
 
-for_each_benchmark!(benchmarks);
+crate::for_each_benchmark!(benchmarks);

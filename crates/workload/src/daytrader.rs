@@ -20,7 +20,7 @@ use tasks::Jvm;
 
 const NAME: &str = "daytrader";
 /// The throughput's name.
-pub const REQUESTS_PER_S: &str = "requests_per_s";
+const REQUESTS_PER_S: &str = "requests_per_s";
 /// How think times vary. Assumed.
 const THINK: Spread = Spread::Exponential;
 

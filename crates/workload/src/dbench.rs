@@ -46,7 +46,7 @@ const MEMORY: MemoryUse = MemoryUse {
     stream_bytes_per_kcycle: 0.0,
 };
 /// Requests that a SATA drive works on at a time. Assumed: fewer than it queues (32), as all share one link.
-pub const DISK_SLOTS: u16 = 8;
+const DISK_SLOTS: u16 = 8;
 /// Median time for an `fsync`'s pages. Assumed.
 pub const DATA_NS: f64 = 100_000.0;
 /// `fsync`s whose transactions fit into one write of the log: 14 KB each, of 32 KiB. Assumed, with the frequency study's table at
@@ -55,7 +55,7 @@ pub const LOG_TOGETHER: u32 = 2;
 /// Median time for a write of the log with a flush. Assumed.
 pub const LOG_NS: f64 = 500_000.0;
 /// How the drive's times vary. Assumed.
-pub const DISK_SPREAD: Spread = Spread::LogNormal(0.5);
+const DISK_SPREAD: Spread = Spread::LogNormal(0.5);
 
 /// Command-line options, and what is around the program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

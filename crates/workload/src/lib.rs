@@ -4,7 +4,7 @@
 //! start, users on other machines, and the metrics that come out. An engine runs it; nothing here knows about scheduling.
 
 pub mod background;
-pub mod benchmarks;
+mod benchmarks;
 mod check;
 pub mod counter;
 pub mod daytrader;
@@ -15,16 +15,47 @@ pub mod gitsource;
 pub mod hackbench;
 pub mod kernbench;
 pub mod kvm;
-pub mod launch;
+mod launch;
 pub mod netperf;
 mod no_costs;
-pub mod program;
+mod program;
 pub mod rtapp;
 pub mod schbench;
 pub mod sched_pipe;
 pub mod stream;
 pub mod tbench;
 mod window;
+
+/// Calls `$then!` with the table of the built-in benchmarks, a line for each:
+/// * its module, which is also its name in experiment files;
+/// * its variant of [`Benchmark`];
+/// * `costs` where its module builds it from `Params` and `Costs`, `file` where from the text of `Params::file`;
+/// * why guests in QEMU cannot run it, where they cannot.
+///
+/// The order is that of `docs/workloads.md`.
+#[macro_export]
+macro_rules! for_each_benchmark {
+    ($then:ident) => {
+        $then! {
+            ebizzy Ebizzy costs;
+            sched_pipe SchedPipe costs;
+            hackbench Hackbench costs;
+            schbench Schbench costs;
+            netperf Netperf costs;
+            daytrader Daytrader costs
+                (not in guests: "its users are on other machines, and a guest is alone");
+            false_sharing FalseSharing costs;
+            stream Stream costs;
+            tbench Tbench costs;
+            dbench Dbench costs;
+            kernbench Kernbench costs
+                (not in guests: "it has no compiler and no kernel's sources");
+            gitsource Gitsource costs (not in guests: "it has no git, its tests or their perl");
+            kvm Kvm costs (not in guests: "guests have no guests of their own");
+            rt_app RtApp file;
+        }
+    };
+}
 
 pub use benchmarks::{Benchmark, BuildError, Target};
 pub use counter::Counter;
@@ -33,6 +64,8 @@ pub use program::{
     HistogramId, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op, Program, ProgramId, Queue,
     QueueId, QueueKind, Reading, Since, Spawn, Spread, TimerId, Work, Workload,
 };
+/// rt-app under its name in experiment files.
+pub use rtapp as rt_app;
 pub use stats::Better;
 
 /// A workload parameter that cannot be.

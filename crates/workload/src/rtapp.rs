@@ -113,7 +113,7 @@ pub fn read(text: &str, file: &str, options: Options) -> Result<RtApp, RtAppErro
 /// # Errors
 ///
 /// A file that cannot be read, what [`read`] and [`build()`] refuse, and a machine without `nominal_khz`.
-pub fn build_file(params: &Params, target: &Target<'_>) -> Result<Built, BuildError> {
+pub(crate) fn build_file(params: &Params, target: &Target<'_>) -> Result<Built, BuildError> {
     let file = params.file.as_str();
     let text = (target.read)(file)
         .map_err(|e| BuildError::File { file: file.to_string(), reason: e.to_string() })?;

@@ -3,11 +3,6 @@
 use super::HistogramEntry;
 use serde::{Deserialize, Serialize};
 use workload::Benchmark;
-use workload::rtapp as rt_app;
-use workload::{
-    daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench, kvm, netperf,
-    schbench, sched_pipe, stream, tbench,
-};
 
 /// Where a workload stands in a table: what a list of a parameter's values says of each of the workloads that it makes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +46,7 @@ fn default_runs() -> u32 {
 }
 
 macro_rules! fields {
-    ($($module:ident $variant:ident $from:ident),+ $(,)?) => {
+    ($($module:ident $variant:ident $from:ident $((not in guests: $reason:literal))?;)+) => {
         /// An entry as it stands in the file.
         #[derive(Clone, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -66,7 +61,7 @@ macro_rules! fields {
             histogram: Option<HistogramEntry>,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             row: Option<RowEntry>,
-            $($module: Option<$module::Params>,)+
+            $($module: Option<workload::$module::Params>,)+
         }
 
         impl TryFrom<Fields> for WorkloadEntry {

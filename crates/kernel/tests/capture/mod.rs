@@ -6,10 +6,14 @@ use machine::{Arch, Machine, devicetree, sysfs};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-const CAPTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/oracle/dev");
+/// Directories of captures.
+const CAPTURES: [&str; 2] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/oracle/dev"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/oracle/more"),
+];
 
 /// One step of a capture: what the kernel shows, and what is predicted for it.
 pub struct Step {
@@ -25,18 +29,29 @@ pub struct Step {
 
 /// Every step of every capture; `None` (and a line saying so) where there are no captures at all.
 pub fn all_steps() -> Option<Vec<Step>> {
-    let Ok(dir) = fs::read_dir(CAPTURES) else {
+    let archives: Vec<PathBuf> = CAPTURES.into_iter().flat_map(archives_in).collect();
+    if archives.is_empty() {
         println!("skipped: no ../shared");
         return None;
-    };
-    let mut names: Vec<String> =
-        dir.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.retain(|n| n.ends_with(".tar.gz"));
-    names.sort();
-    for prefix in ["ppc64-", "x86-", "arm64-"] {
-        assert!(names.iter().any(|n| n.starts_with(prefix)), "no {prefix} capture in {CAPTURES}");
     }
-    Some(names.iter().flat_map(|name| steps(name)).collect())
+    for prefix in ["ppc64-", "x86-", "arm64-"] {
+        let is_of = |path: &PathBuf| name_of(path).starts_with(prefix);
+        assert!(archives.iter().any(is_of), "no {prefix} capture in {CAPTURES:?}");
+    }
+    Some(archives.iter().flat_map(|archive| steps(archive)).collect())
+}
+
+/// The captures in `dir`, by name; none where there is no such directory.
+fn archives_in(dir: &str) -> Vec<PathBuf> {
+    let Ok(dir) = fs::read_dir(dir) else { return vec![] };
+    let mut paths: Vec<PathBuf> = dir.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| name_of(path).ends_with(".tar.gz"));
+    paths.sort();
+    paths
+}
+
+fn name_of(archive: &Path) -> &str {
+    archive.file_name().unwrap().to_str().unwrap()
 }
 
 /// Whether a comparison needs the file at `path` of a step.
@@ -86,8 +101,8 @@ struct Capture {
     by_step: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-fn unpack(archive: &str, arch: Arch) -> Capture {
-    let file = File::open(Path::new(CAPTURES).join(archive)).unwrap();
+fn unpack(archive: &Path, arch: Arch) -> Capture {
+    let file = File::open(archive).unwrap();
     let (dir, mut fdt, mut config) = (tempfile::tempdir().unwrap(), Vec::new(), String::new());
     let mut by_step: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for entry in tar::Archive::new(GzDecoder::new(file)).entries().unwrap() {
@@ -146,9 +161,10 @@ fn kernel_of(files: &BTreeMap<String, String>, arch: Arch) -> Kernel {
     }
 }
 
-fn steps(archive: &str) -> Vec<Step> {
+fn steps(path: &Path) -> Vec<Step> {
+    let archive = name_of(path);
     let arch = arch(archive);
-    let capture = unpack(archive, arch);
+    let capture = unpack(path, arch);
     let machine = machine(&capture, archive, arch);
     let step = |(step, files): (String, BTreeMap<String, String>)| {
         let kernel = kernel_of(&files, arch);

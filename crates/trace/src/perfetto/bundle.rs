@@ -7,11 +7,11 @@ use prost::Message;
 use prost::bytes::Bytes;
 
 /// Number of records after which a CPU's bundle is written.
-pub const FULL: usize = 1024;
+pub(super) const FULL: usize = 1024;
 
 /// The records of one CPU since its last packet.
 #[derive(Debug, Default)]
-pub struct Bundle {
+pub(super) struct Bundle {
     packet: TracePacket,
     records: usize,
     last_switch_ns: u64,
@@ -24,7 +24,7 @@ pub struct Bundle {
 
 impl Bundle {
     /// Creates an empty bundle for `cpu` in the packet sequence `sequence`.
-    pub fn new(cpu: u32, sequence: u32) -> Bundle {
+    pub(super) fn new(cpu: u32, sequence: u32) -> Bundle {
         let message = FtraceEventBundle { cpu: Some(cpu), ..FtraceEventBundle::default() };
         let packet = TracePacket {
             trusted_packet_sequence_id: Some(sequence),
@@ -35,12 +35,12 @@ impl Bundle {
     }
 
     /// Whether the bundle should be written.
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.records >= FULL
     }
 
     /// Passes the contents, if any, to `write` and empties the bundle.
-    pub fn take(&mut self, write: impl FnOnce(&TracePacket)) {
+    pub(super) fn take(&mut self, write: impl FnOnce(&TracePacket)) {
         if self.records == 0 {
             return;
         }
@@ -83,7 +83,7 @@ impl Bundle {
     }
 
     /// Adds a `sched_switch`.
-    pub fn switch(&mut self, at_ns: u64, state: TaskState, next: &Task, names: &mut Names) {
+    pub(super) fn switch(&mut self, at_ns: u64, state: TaskState, next: &Task, names: &mut Names) {
         let since_ns = at_ns.wrapping_sub(std::mem::replace(&mut self.last_switch_ns, at_ns));
         let (compact, place) = self.columns(next, names);
         compact.switch_timestamp.push(since_ns);
@@ -94,7 +94,7 @@ impl Bundle {
     }
 
     /// Adds a `sched_waking`.
-    pub fn waking(&mut self, event: &Event, task: &Task, target: u32, names: &mut Names) {
+    pub(super) fn waking(&mut self, event: &Event, task: &Task, target: u32, names: &mut Names) {
         let before_ns = std::mem::replace(&mut self.last_waking_ns, event.at_ns);
         let (compact, place) = self.columns(task, names);
         compact.waking_timestamp.push(event.at_ns.wrapping_sub(before_ns));
@@ -106,7 +106,7 @@ impl Bundle {
     }
 
     /// Adds any other tracepoint.
-    pub fn other(&mut self, event: &Event, kind: FtraceKind) {
+    pub(super) fn other(&mut self, event: &Event, kind: FtraceKind) {
         self.records += 1;
         self.packet.ftrace_events.get_or_insert_default().event.push(FtraceEvent {
             timestamp: Some(event.at_ns),

@@ -9,7 +9,7 @@ const KEPT: usize = 1 << 16;
 
 /// All names so far. Used for look-up only, never iterated.
 #[derive(Debug, Default)]
-pub struct Names {
+pub(super) struct Names {
     numbers: HashMap<Comm, usize>,
     bytes: Vec<Bytes>,
     /// By PID: its last name and the name's number. Most tasks keep their name, which saves the search.
@@ -18,7 +18,7 @@ pub struct Names {
 
 impl Names {
     /// Number of the name of `task`, from 0 in order of appearance.
-    pub fn number(&mut self, task: &Task) -> usize {
+    pub(super) fn number(&mut self, task: &Task) -> usize {
         let at = task.pid as usize;
         if let Some(&Some((comm, number))) = self.last.get(at)
             && comm == task.comm
@@ -44,7 +44,7 @@ impl Names {
     }
 
     /// The name with this number.
-    pub fn bytes(&self, number: usize) -> Option<Bytes> {
+    pub(super) fn bytes(&self, number: usize) -> Option<Bytes> {
         self.bytes.get(number).cloned()
     }
 }

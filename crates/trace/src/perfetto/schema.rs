@@ -9,7 +9,7 @@ use prost::bytes::Bytes;
 
 /// `TracePacket`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct TracePacket {
+pub(super) struct TracePacket {
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
     #[prost(uint32, optional, tag = "10")]
@@ -29,20 +29,20 @@ pub struct TracePacket {
 }
 
 /// `TracePacket.SequenceFlags.SEQ_INCREMENTAL_STATE_CLEARED`.
-pub const INCREMENTAL_STATE_CLEARED: u32 = 1;
+pub(super) const INCREMENTAL_STATE_CLEARED: u32 = 1;
 /// `TracePacket.SequenceFlags.SEQ_NEEDS_INCREMENTAL_STATE`.
-pub const NEEDS_INCREMENTAL_STATE: u32 = 2;
+pub(super) const NEEDS_INCREMENTAL_STATE: u32 = 2;
 
 /// `SystemInfo`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct SystemInfo {
+pub(super) struct SystemInfo {
     #[prost(message, optional, tag = "1")]
     pub utsname: Option<Utsname>,
 }
 
 /// `Utsname`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Utsname {
+pub(super) struct Utsname {
     #[prost(string, optional, tag = "1")]
     pub sysname: Option<String>,
     #[prost(string, optional, tag = "2")]
@@ -55,14 +55,14 @@ pub struct Utsname {
 
 /// `InternedData`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct InternedData {
+pub(super) struct InternedData {
     #[prost(message, repeated, tag = "2")]
     pub event_names: Vec<EventName>,
 }
 
 /// `EventName`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct EventName {
+pub(super) struct EventName {
     #[prost(uint64, optional, tag = "1")]
     pub iid: Option<u64>,
     #[prost(bytes = "bytes", optional, tag = "2")]
@@ -71,7 +71,7 @@ pub struct EventName {
 
 /// `TrackDescriptor`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct TrackDescriptor {
+pub(super) struct TrackDescriptor {
     #[prost(uint64, optional, tag = "1")]
     pub uuid: Option<u64>,
     #[prost(string, optional, tag = "2")]
@@ -87,18 +87,18 @@ pub struct TrackDescriptor {
 }
 
 /// `TrackDescriptor.ChildTracksOrdering.EXPLICIT`.
-pub const ORDERED_BY_RANK: i32 = 3;
+pub(super) const ORDERED_BY_RANK: i32 = 3;
 
 /// `CounterDescriptor`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct CounterDescriptor {
+pub(super) struct CounterDescriptor {
     #[prost(string, optional, tag = "6")]
     pub unit_name: Option<String>,
 }
 
 /// `TrackEvent`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct TrackEvent {
+pub(super) struct TrackEvent {
     #[prost(int32, optional, tag = "9")]
     pub r#type: Option<i32>,
     #[prost(uint64, optional, tag = "10")]
@@ -114,13 +114,13 @@ pub struct TrackEvent {
 }
 
 /// `TrackEvent.Type.TYPE_INSTANT`.
-pub const INSTANT: i32 = 3;
+pub(super) const INSTANT: i32 = 3;
 /// `TrackEvent.Type.TYPE_COUNTER`.
-pub const COUNTER: i32 = 4;
+pub(super) const COUNTER: i32 = 4;
 
 /// `FtraceEventBundle`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct FtraceEventBundle {
+pub(super) struct FtraceEventBundle {
     #[prost(uint32, optional, tag = "1")]
     pub cpu: Option<u32>,
     #[prost(message, repeated, tag = "2")]
@@ -132,7 +132,7 @@ pub struct FtraceEventBundle {
 /// `FtraceEventBundle.CompactSched`: `sched_switch` and `sched_waking` in columns. Times are differences, the first to 0. The
 /// previous task of a switch is the next task of the switch before.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct CompactSched {
+pub(super) struct CompactSched {
     #[prost(uint64, repeated, tag = "1")]
     pub switch_timestamp: Vec<u64>,
     #[prost(int64, repeated, tag = "2")]
@@ -161,7 +161,7 @@ pub struct CompactSched {
 
 /// `FtraceEvent`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct FtraceEvent {
+pub(super) struct FtraceEvent {
     #[prost(uint64, optional, tag = "1")]
     pub timestamp: Option<u64>,
     #[prost(uint32, optional, tag = "2")]
@@ -174,7 +174,7 @@ pub struct FtraceEvent {
 
 /// The variants of `FtraceEvent.event` that timelines use.
 #[derive(Clone, PartialEq, prost::Oneof)]
-pub enum FtraceKind {
+pub(super) enum FtraceKind {
     #[prost(message, tag = "11")]
     CpuFrequency(Power),
     #[prost(message, tag = "13")]
@@ -189,7 +189,7 @@ pub enum FtraceKind {
 
 /// `CpuFrequencyFtraceEvent`, `CpuIdleFtraceEvent`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Power {
+pub(super) struct Power {
     #[prost(uint32, optional, tag = "1")]
     pub state: Option<u32>,
     #[prost(uint32, optional, tag = "2")]
@@ -198,7 +198,7 @@ pub struct Power {
 
 /// `SchedWakeupFtraceEvent`, `SchedWakeupNewFtraceEvent`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Wakeup {
+pub(super) struct Wakeup {
     #[prost(bytes = "bytes", optional, tag = "1")]
     pub comm: Option<Bytes>,
     #[prost(int32, optional, tag = "2")]
@@ -211,7 +211,7 @@ pub struct Wakeup {
 
 /// `SchedMigrateTaskFtraceEvent`.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Migrate {
+pub(super) struct Migrate {
     #[prost(bytes = "bytes", optional, tag = "1")]
     pub comm: Option<Bytes>,
     #[prost(int32, optional, tag = "2")]

@@ -6,7 +6,7 @@ use machine::MAX_CPUS;
 
 /// A parsed line.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line {
+pub(super) enum Line {
     /// A record that timelines show.
     Event(Event),
     /// A record of another event.
@@ -32,7 +32,7 @@ struct Reader<'a> {
 }
 
 /// A record is `COMM-PID [CPU] FLAGS TIME: EVENT: FIELDS`; COMM may hold spaces and dashes.
-pub fn parse(text: &str, line: u64) -> Result<Line, TraceError> {
+pub(super) fn parse(text: &str, line: u64) -> Result<Line, TraceError> {
     let text = text.trim();
     if let Some(counts) = text.strip_prefix(COUNTS) {
         return Ok(lost(counts).map_or(Line::Nothing, Line::Lost));

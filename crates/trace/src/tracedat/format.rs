@@ -9,7 +9,7 @@ const COMMON: [Field; 4] = [
 ];
 
 /// Layout of a ring-buffer page (`ring_buffer_print_page_header`) on a 64-bit kernel.
-pub const PAGE_HEADER: &str = "\
+pub(super) const PAGE_HEADER: &str = "\
 \tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
 \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;
 \tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;
@@ -17,7 +17,7 @@ pub const PAGE_HEADER: &str = "\
 ";
 
 /// Layout of a record's header in a page (`ring_buffer_print_entry_header`).
-pub const ENTRY_HEADER: &str = "\
+pub(super) const ENTRY_HEADER: &str = "\
 # compressed entry header
 \ttype_len    :    5 bits
 \ttime_delta  :   27 bits
@@ -31,7 +31,7 @@ pub const ENTRY_HEADER: &str = "\
 
 /// One field of a record.
 #[derive(Debug)]
-pub struct Field {
+pub(super) struct Field {
     declaration: &'static str,
     size: usize,
     signed: bool,
@@ -39,7 +39,7 @@ pub struct Field {
 
 /// Layout of the records of one event.
 #[derive(Debug)]
-pub struct Format {
+pub(super) struct Format {
     /// Its number in `common_type`. Every kernel build has its own numbers.
     pub id: u16,
     /// The event's name.
@@ -66,7 +66,7 @@ const POWER_PRINT: &str =
     r#""state=%lu cpu_id=%lu", (unsigned long)REC->state, (unsigned long)REC->cpu_id"#;
 
 /// `sched_switch`.
-pub const SWITCH: Format = Format {
+pub(super) const SWITCH: Format = Format {
     id: 301,
     name: "sched_switch",
     fields: &[
@@ -81,16 +81,16 @@ pub const SWITCH: Format = Format {
     print: r#""prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s%s ==> next_comm=%s next_pid=%d next_prio=%d", REC->prev_comm, REC->prev_pid, REC->prev_prio, (REC->prev_state & 0xff) ? __print_flags(REC->prev_state & 0xff, "|", { 0x01, "S" }, { 0x02, "D" }, { 0x04, "T" }, { 0x08, "t" }, { 0x10, "X" }, { 0x20, "Z" }, { 0x40, "P" }, { 0x80, "I" }) : "R", REC->prev_state & 0x100 ? "+" : "", REC->next_comm, REC->next_pid, REC->next_prio"#,
 };
 /// `sched_waking`.
-pub const WAKING: Format =
+pub(super) const WAKING: Format =
     Format { id: 302, name: "sched_waking", fields: WAKEUP, print: WAKEUP_PRINT };
 /// `sched_wakeup`.
-pub const WOKEN: Format =
+pub(super) const WOKEN: Format =
     Format { id: 303, name: "sched_wakeup", fields: WAKEUP, print: WAKEUP_PRINT };
 /// `sched_wakeup_new`.
-pub const WOKEN_NEW: Format =
+pub(super) const WOKEN_NEW: Format =
     Format { id: 304, name: "sched_wakeup_new", fields: WAKEUP, print: WAKEUP_PRINT };
 /// `sched_migrate_task`.
-pub const MIGRATE: Format = Format {
+pub(super) const MIGRATE: Format = Format {
     id: 305,
     name: "sched_migrate_task",
     fields: &[
@@ -103,18 +103,19 @@ pub const MIGRATE: Format = Format {
     print: r#""comm=%s pid=%d prio=%d orig_cpu=%d dest_cpu=%d", REC->comm, REC->pid, REC->prio, REC->orig_cpu, REC->dest_cpu"#,
 };
 /// `cpu_frequency`.
-pub const FREQUENCY: Format =
+pub(super) const FREQUENCY: Format =
     Format { id: 311, name: "cpu_frequency", fields: POWER, print: POWER_PRINT };
 /// `cpu_idle`.
-pub const IDLE: Format = Format { id: 312, name: "cpu_idle", fields: POWER, print: POWER_PRINT };
+pub(super) const IDLE: Format =
+    Format { id: 312, name: "cpu_idle", fields: POWER, print: POWER_PRINT };
 
 /// Events by subsystem.
-pub const SYSTEMS: [(&str, &[&Format]); 2] =
+pub(super) const SYSTEMS: [(&str, &[&Format]); 2] =
     [("sched", &[&SWITCH, &WAKING, &WOKEN, &WOKEN_NEW, &MIGRATE]), ("power", &[&FREQUENCY, &IDLE])];
 
 impl Format {
     /// Bytes of a record, a multiple of 4.
-    pub const fn size(&self) -> usize {
+    pub(super) const fn size(&self) -> usize {
         let mut size = 8;
         let mut at = 0;
         while at < self.fields.len() {
@@ -125,7 +126,7 @@ impl Format {
     }
 
     /// The contents of `events/SYSTEM/NAME/format`.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = format!("name: {}\nID: {}\nformat:\n", self.name, self.id);
         let mut offset = 0;
         let mut add = |text: &mut String, field: &Field| {

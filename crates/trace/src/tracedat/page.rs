@@ -4,7 +4,7 @@ use super::format::Format;
 use crate::event::{Comm, Event};
 
 /// Size of a page in bytes.
-pub const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 /// Bytes of a page before its records: the time of the first record and the number of bytes that follow.
 const HEAD: usize = 16;
 /// `RINGBUF_TYPE_TIME_EXTEND`.
@@ -18,26 +18,26 @@ const LONGEST_NS: u64 = 1 << (DELTA_BITS + 32);
 
 /// A page that is being filled.
 #[derive(Debug, Default)]
-pub struct Page {
+pub(super) struct Page {
     bytes: Vec<u8>,
     last_ns: u64,
 }
 
 impl Page {
     /// Whether the page is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
     /// Whether a record of `size` bytes at this time fits.
-    pub fn takes(&self, at_ns: u64, size: usize) -> bool {
+    pub(super) fn takes(&self, at_ns: u64, size: usize) -> bool {
         self.is_empty()
             || (self.bytes.len() + 12 + size <= PAGE
                 && at_ns.saturating_sub(self.last_ns) < LONGEST_NS)
     }
 
     /// Begins a record of `format`. Its fields follow.
-    pub fn begin(&mut self, event: &Event, format: &Format, irq_info: bool) {
+    pub(super) fn begin(&mut self, event: &Event, format: &Format, irq_info: bool) {
         let at_ns = event.at_ns.max(EARLIEST_NS);
         if self.is_empty() {
             self.bytes.reserve_exact(PAGE);
@@ -61,22 +61,22 @@ impl Page {
     }
 
     /// A field of 4 bytes.
-    pub fn u32(&mut self, value: u32) {
+    pub(super) fn u32(&mut self, value: u32) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
     /// A field of 4 bytes.
-    pub fn i32(&mut self, value: i32) {
+    pub(super) fn i32(&mut self, value: i32) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
     /// A field of 8 bytes.
-    pub fn u64(&mut self, value: u64) {
+    pub(super) fn u64(&mut self, value: u64) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
     /// A field of 16 bytes with a name.
-    pub fn comm(&mut self, comm: &Comm) {
+    pub(super) fn comm(&mut self, comm: &Comm) {
         let mut field = [0; 16];
         for (to, from) in field.iter_mut().zip(comm.as_bytes()) {
             *to = *from;
@@ -85,7 +85,7 @@ impl Page {
     }
 
     /// Passes the whole page to `write` and empties it.
-    pub fn take<E>(&mut self, write: impl FnOnce(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    pub(super) fn take<E>(&mut self, write: impl FnOnce(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let commit = (self.bytes.len().saturating_sub(HEAD) as u64).to_le_bytes();
         self.bytes.resize(PAGE, 0);
         if let Some(field) = self.bytes.get_mut(8..HEAD) {

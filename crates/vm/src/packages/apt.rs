@@ -17,7 +17,7 @@ const NOWHERE: &str = "nowhere";
 
 /// One suite for one architecture.
 #[derive(Debug)]
-pub struct Apt {
+pub(crate) struct Apt {
     dir: PathBuf,
     suite: String,
     arch: Arch,
@@ -27,7 +27,7 @@ pub struct Apt {
 ///
 /// # Errors
 /// Where they are expected and are not.
-pub fn keys() -> Result<PathBuf, String> {
+pub(crate) fn keys() -> Result<PathBuf, String> {
     let path = PathBuf::from(KEYS);
     if path.exists() { Ok(path) } else { Err(format!("no {KEYS}")) }
 }
@@ -36,7 +36,7 @@ pub fn keys() -> Result<PathBuf, String> {
 ///
 /// # Errors
 /// No apt, or no such archive.
-pub fn archive() -> Result<String, VmError> {
+pub(crate) fn archive() -> Result<String, VmError> {
     let format = "$(SITE)|$(LABEL)|$(COMPONENT)|$(CREATED_BY)";
     let targets = run(Command::new("apt-get").args(["indextargets", "--format", format]))?;
     let main = |line: &str| Some(line.strip_suffix("|Debian|main|Packages")?.to_owned());
@@ -48,7 +48,7 @@ impl Apt {
     ///
     /// # Errors
     /// What apt or the file system says.
-    pub fn open(dir: &Path, suite: &str, arch: Arch) -> Result<Apt, VmError> {
+    pub(crate) fn open(dir: &Path, suite: &str, arch: Arch) -> Result<Apt, VmError> {
         let apt = Apt { dir: dir.to_owned(), suite: suite.to_owned(), arch };
         let updated = dir.join("updated");
         let age = updated.metadata().and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
@@ -108,7 +108,7 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
     ///
     /// # Errors
     /// No such kernel in the suite.
-    pub fn kernel_package(&self, version: Option<Version>) -> Result<String, VmError> {
+    pub(crate) fn kernel_package(&self, version: Option<Version>) -> Result<String, VmError> {
         let meta = self.arch.kernel_package();
         let about =
             run(self.command("apt-cache").args(["show", meta])).map_err(|_| self.missing(meta))?;
@@ -126,11 +126,23 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
         }
     }
 
+    /// The packages beside `package`, a kernel's, that hold its image and its configuration: none for older packages, where
+    /// it holds them itself.
+    ///
+    /// # Errors
+    /// What apt says.
+    pub(crate) fn parts_of_kernel(&self, package: &str) -> Result<Vec<String>, VmError> {
+        let about = run(self.command("apt-cache").args(["show", package]))
+            .map_err(|_| self.missing(package))?;
+        let release = package.trim_start_matches("linux-image-");
+        Ok(about.lines().find_map(dependencies).map_or(vec![], |all| parts(all, release)))
+    }
+
     /// Downloads one package without what it depends on.
     ///
     /// # Errors
     /// What apt says; an interrupted download is resumed the next time.
-    pub fn download(&self, package: &str) -> Result<PathBuf, VmError> {
+    pub(crate) fn download(&self, package: &str) -> Result<PathBuf, VmError> {
         let archives = self.dir.join("archives");
         let uris = run(self.command("apt-get").args(["download", "--print-uris", package]))
             .map_err(|_| self.missing(package))?;
@@ -143,7 +155,7 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
     ///
     /// # Errors
     /// What apt says; an interrupted download is resumed the next time.
-    pub fn download_closure(&self, packages: &[&str]) -> Result<Vec<PathBuf>, VmError> {
+    pub(crate) fn download_closure(&self, packages: &[&str]) -> Result<Vec<PathBuf>, VmError> {
         let install = |flags: &[&str]| {
             let mut command = self.command("apt-get");
             command.args(["install", "--yes"]).args(flags).args(packages);
@@ -169,9 +181,23 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
 
 /// The kernel that a line `Depends: linux-image-…` names.
 fn kernel_dependency(line: &str) -> Option<String> {
-    let dependencies = line.strip_prefix("Depends: ")?;
-    let mut names = dependencies.split(", ").filter_map(|d| d.split(' ').next());
-    names.find(|name| name.starts_with("linux-image-")).map(str::to_owned)
+    names(dependencies(line)?).find(|name| name.starts_with("linux-image-")).map(str::to_owned)
+}
+
+/// Those of `dependencies` that hold the image and the configuration of `release`.
+fn parts(dependencies: &str, release: &str) -> Vec<String> {
+    let wanted = [format!("linux-binary-{release}"), format!("linux-base-{release}")];
+    wanted.into_iter().filter(|part| names(dependencies).any(|name| name == part)).collect()
+}
+
+/// What a line `Depends: …` says.
+fn dependencies(line: &str) -> Option<&str> {
+    line.strip_prefix("Depends: ")
+}
+
+/// The packages that `dependencies` name, without versions.
+fn names(dependencies: &str) -> impl Iterator<Item = &str> {
+    dependencies.split(", ").filter_map(|d| d.split(' ').next())
 }
 
 /// The file name in a line `'URI' NAME SIZE HASH`.
@@ -189,6 +215,16 @@ mod tests {
         let line = "Depends: linux-base, linux-image-6.12.107+deb13-amd64 (= 6.12.107-1)";
         assert_eq!(kernel_dependency(line).unwrap(), "linux-image-6.12.107+deb13-amd64");
         assert_eq!(kernel_dependency("Description: linux-image-x"), None);
+    }
+
+    #[test]
+    fn the_parts_of_a_kernel() {
+        let old = "kmod, linux-base (>= 4.3~), initramfs-tools (>= 0.120) | dracut";
+        assert_eq!(parts(old, "6.12.107+deb13-amd64"), Vec::<String>::new());
+        let new = "dracut | initramfs-tools, linux-base-7.3.4+deb13-amd64 (= 7.3.4-1), \
+                   linux-binary-7.3.4+deb13-amd64 (= 7.3.4-1), linux-modules-7.3.4+deb13-amd64 (= 7.3.4-1)";
+        let found = parts(new, "7.3.4+deb13-amd64");
+        assert_eq!(found, ["linux-binary-7.3.4+deb13-amd64", "linux-base-7.3.4+deb13-amd64"]);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! QEMU, kernels and guest programs out of Debian's archive, without root.
 //!
-//! Each suite and architecture has an apt of its own in the cache directory: own sources, own lists, an empty `status`
-//! file, the host's keys. apt then resolves, verifies and resumes as it does for a system, and installs nothing;
-//! what it downloads is unpacked beside it.
+//! Each suite and architecture has an apt of its own in the cache directory: own sources, own lists, an empty `status` file, and this
+//! computer's keys. apt then resolves, verifies and resumes as it does for a system, and installs nothing. What it downloads is unpacked
+//! beside it, into a directory that gets its name when it is whole.
 
 mod apt;
 pub(crate) mod deb;
 
 use crate::{Arch, VmError};
-pub use apt::{Apt, archive, keys};
+pub(crate) use apt::{Apt, archive, keys};
 use kernel::{Kernel, MechanismId, Version};
 use std::path::{Path, PathBuf};
 
@@ -90,9 +90,12 @@ impl Cache {
         let package = apt.kernel_package(version)?;
         let release = package.trim_start_matches("linux-image-").to_owned();
         let dir = self.kernels().join(format!("{release}_{arch}"));
-        if !dir.exists() {
-            let wanted = |path: &Path| path.starts_with("boot") && !is_system_map(path);
-            deb::unpack(&[apt.download(&package)?], &dir, &wanted)?;
+        if self.kernel_in(&dir, arch)?.is_none() {
+            let mut packages = vec![apt.download(&package)?];
+            for part in apt.parts_of_kernel(&package)? {
+                packages.push(apt.download(&part)?);
+            }
+            deb::unpack(&packages, &dir, &|path| is_of_kernel(path, &release))?;
         }
         self.kernel_in(&dir, arch)?.ok_or(VmError::NoPackage {
             package,
@@ -151,7 +154,7 @@ impl Cache {
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn fetched_kernels(&self, arch: Arch) -> Result<Vec<KernelImage>, VmError> {
+    pub(crate) fn fetched_kernels(&self, arch: Arch) -> Result<Vec<KernelImage>, VmError> {
         let dir = self.kernels();
         if !dir.exists() {
             return Ok(Vec::new());
@@ -188,7 +191,7 @@ impl Cache {
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn fetched_qemu(&self, arch: Arch) -> Result<Option<PathBuf>, VmError> {
+    pub(crate) fn fetched_qemu(&self, arch: Arch) -> Result<Option<PathBuf>, VmError> {
         Ok(self.fetched("qemu", arch)?.pop())
     }
 
@@ -225,27 +228,47 @@ impl Cache {
         let Some((release, _)) = name.filter(|&(_, a)| a == arch.debian()) else {
             return Ok(None);
         };
-        let boot = dir.join("boot");
-        let mut image = None;
-        for entry in std::fs::read_dir(&boot).map_err(VmError::io(&boot))? {
-            let path = entry.map_err(VmError::io(&boot))?.path();
-            let name = path.file_name().and_then(|n| n.to_str()).map(str::to_owned);
-            if name.is_some_and(|n| n.starts_with("vmlinu")) {
-                image = Some(path);
+        let Some(version) = version_of(release) else { return Ok(None) };
+        let (boot, modules) = (dir.join("boot"), dir.join(modules_of(release)));
+        let places = [(&boot, format!("config-{release}")), (&modules, "config".to_owned())];
+        for (place, config) in places {
+            if let Some(image) = image_in(place)? {
+                let (release, config) = (release.to_owned(), place.join(config));
+                return Ok(Some(KernelImage { version, release, arch, image, config }));
             }
         }
-        let (Some(image), Some(version)) = (image, version_of(release)) else { return Ok(None) };
-        let config = boot.join(format!("config-{release}"));
-        Ok(Some(KernelImage { version, release: release.to_owned(), arch, image, config }))
+        Ok(None)
     }
+}
+
+/// The file `vmlinuz…` or `vmlinux…` in `dir`, which need not exist.
+fn image_in(dir: &Path) -> Result<Option<PathBuf>, VmError> {
+    if !dir.exists() {
+        return Ok(None);
+    }
+    for entry in std::fs::read_dir(dir).map_err(VmError::io(dir))? {
+        let path = entry.map_err(VmError::io(dir))?.path();
+        if path.file_name().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with("vmlinu")) {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+/// Where newer packages (7.2 and later) have a kernel's image and configuration; older ones have them in `boot`.
+fn modules_of(release: &str) -> PathBuf {
+    Path::new("usr/lib/modules").join(release)
+}
+
+/// Whether `path` of a kernel's packages is its image or its configuration.
+fn is_of_kernel(path: &Path, release: &str) -> bool {
+    let Some(name) = path.file_name().and_then(|n| n.to_str()) else { return false };
+    let is_file = name.starts_with("vmlinu") || name.starts_with("config");
+    is_file && path.parent().is_some_and(|p| p == Path::new("boot") || p == modules_of(release))
 }
 
 fn has_guest_packages(dir: &Path) -> bool {
     std::fs::read_to_string(dir.join(LIST)).is_ok_and(|list| list.lines().eq(GUEST_PACKAGES))
-}
-
-fn is_system_map(path: &Path) -> bool {
-    path.file_name().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with("System.map"))
 }
 
 /// Major and minor number of a release, as `6.12.107+deb13-amd64` begins with them.
@@ -279,6 +302,32 @@ mod tests {
         assert_eq!(version_of("7.2.13-powerpc64le"), Some((7, 2)));
         assert_eq!(version_of("amd64"), None);
         assert_eq!(version_of("6"), None);
+    }
+
+    #[test]
+    fn a_kernel_is_its_image_and_its_configuration() {
+        let release = "7.3.4+deb13-amd64";
+        let is = |path: &str| is_of_kernel(Path::new(path), release);
+        assert!(is("boot/vmlinuz-6.12.107+deb13-amd64") && is("boot/config-6.12.107+deb13-amd64"));
+        assert!(is("usr/lib/modules/7.3.4+deb13-amd64/vmlinuz"));
+        assert!(is("usr/lib/modules/7.3.4+deb13-amd64/config"));
+        assert!(!is("boot/System.map-6.12.107+deb13-amd64"));
+        assert!(!is("usr/lib/modules/7.3.4+deb13-amd64/kernel/fs/configfs/configfs.ko.xz"));
+    }
+
+    #[test]
+    fn a_kernel_beside_its_modules_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::new(dir.path());
+        std::fs::create_dir_all(dir.path().join("kernels/7.2.13+deb14-amd64_amd64")).unwrap();
+        assert!(cache.fetched_kernels(Arch::X86).unwrap().is_empty(), "one without an image");
+        let release = "7.3.4+deb13-amd64";
+        let modules = dir.path().join(format!("kernels/{release}_amd64/usr/lib/modules/{release}"));
+        std::fs::create_dir_all(&modules).unwrap();
+        std::fs::write(modules.join("vmlinuz"), "").unwrap();
+        let found = cache.kernel(Arch::X86, None).unwrap();
+        assert_eq!((found.version, found.image), ((7, 3), modules.join("vmlinuz")));
+        assert_eq!(found.config, modules.join("config"));
     }
 
     #[test]

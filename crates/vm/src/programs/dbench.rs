@@ -3,7 +3,7 @@
 //! Debian's dbench 4.0 takes whole seconds, warms up for a fifth of them, and says its throughput once a second but not
 //! at the end, so that it measures a second less than it runs.
 
-use super::{FileSource, MANY_FILES, Output, Program, bound};
+use super::{FileSource, MANY_FILES, Numbering, Output, Program};
 use workload::{dbench, tbench};
 
 /// The load in the package.
@@ -34,14 +34,14 @@ fn time(seconds: f64, warmup_s: f64) -> (u64, Vec<String>) {
     (run, notes)
 }
 
-pub(super) fn dbench(params: &dbench::Params) -> Program {
+pub(super) fn dbench(params: &dbench::Params, numbers: Numbering<'_>) -> Program {
     let dbench::Params { clients, parts_run, warmup_s, seconds, cpus } = params;
     let (run, mut notes) = time(*seconds, *warmup_s);
     notes.push("files are in memory: fsync waits for no drive".to_owned());
     if *parts_run != dbench::PARTS {
         notes.push("whole passes are run, whatever parts_run says".to_owned());
     }
-    let play = bound(*cpus, &format!("dbench -t {run} -c /{GUEST_LOAD} -D . {clients}\n"));
+    let play = numbers.bound(*cpus, &format!("dbench -t {run} -c /{GUEST_LOAD} -D . {clients}\n"));
     let part = |lines| FileSource::Package { path: LOAD, lines: Some(lines) };
     Program {
         packages: vec!["dbench"],
@@ -69,11 +69,12 @@ pub(super) fn dbench(params: &dbench::Params) -> Program {
     }
 }
 
-pub(super) fn tbench(params: &tbench::Params) -> Program {
+pub(super) fn tbench(params: &tbench::Params, numbers: Numbering<'_>) -> Program {
     let tbench::Params { clients, warmup_s, seconds, cpus } = params;
     let (run, notes) = time(*seconds, *warmup_s);
-    let serve = bound(*cpus, "tbench_srv");
-    let play = bound(*cpus, &format!("tbench -t {run} -c /{GUEST_LOAD} {clients} 127.0.0.1"));
+    let serve = numbers.bound(*cpus, "tbench_srv");
+    let play =
+        numbers.bound(*cpus, &format!("tbench -t {run} -c /{GUEST_LOAD} {clients} 127.0.0.1"));
     Program {
         packages: vec!["dbench"],
         programs: vec!["usr/bin/tbench", "usr/bin/tbench_srv"],

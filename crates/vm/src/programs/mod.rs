@@ -90,7 +90,7 @@ impl FileSource {
 /// Why a benchmark has no program for guests.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Untranslated {
-    /// Guests cannot have what it needs.
+    /// Guests cannot have what it needs, or nobody wrote a program for them.
     #[error("{benchmark}: not in a guest: {reason}")]
     Never {
         /// Its name in experiment files.
@@ -121,61 +121,52 @@ pub enum Untranslated {
     },
 }
 
+/// How a guest numbers CPUs of the machine.
+#[derive(Clone, Copy)]
+struct Numbering<'a>(&'a dyn Fn(CpuSet) -> CpuSet);
+
+impl Numbering<'_> {
+    /// The guest's numbers of the machine's `cpus`.
+    fn of(self, cpus: CpuSet) -> CpuSet {
+        (self.0)(cpus)
+    }
+
+    /// `command` bound to the machine's `cpus`, to all where absent.
+    fn bound(self, cpus: Option<CpuSet>, command: &str) -> String {
+        match cpus {
+            Some(cpus) => format!("taskset -c {} {command}", self.of(cpus)),
+            None => command.to_owned(),
+        }
+    }
+}
+
 /// What a guest runs for `benchmark`, whose files `read` gives. `guest_cpus` says how a guest numbers CPUs of the
 /// machine; those in files of rt-app are the guest's own.
 ///
 /// # Errors
-/// A benchmark that guests cannot run, and a file that cannot be read or asks for what the program cannot do.
+/// A benchmark that has no program for guests, and a file that cannot be read or asks for what the program cannot do.
 pub fn translate(
     benchmark: &Benchmark,
     read: &dyn Fn(&str) -> io::Result<String>,
     guest_cpus: &dyn Fn(CpuSet) -> CpuSet,
 ) -> Result<Program, Untranslated> {
-    let never = |benchmark, reason| Err(Untranslated::Never { benchmark, reason });
-    let mut benchmark = benchmark.clone();
-    renumber(&mut benchmark, guest_cpus);
-    match &benchmark {
-        Benchmark::Ebizzy(params) => Ok(own::ebizzy(params)),
-        Benchmark::FalseSharing(params) => Ok(own::false_sharing(params)),
-        Benchmark::Stream(params) => Ok(own::stream(params)),
-        Benchmark::Schbench(params) => Ok(own::schbench(params)),
-        Benchmark::Netperf(params) => Ok(own::netperf(params)),
-        Benchmark::SchedPipe(params) => Ok(scheduler::sched_pipe(params)),
-        Benchmark::Hackbench(params) => Ok(scheduler::hackbench(params)),
-        Benchmark::Dbench(params) => Ok(dbench::dbench(params)),
-        Benchmark::Tbench(params) => Ok(dbench::tbench(params)),
+    let numbers = Numbering(guest_cpus);
+    match benchmark {
+        Benchmark::Ebizzy(params) => Ok(own::ebizzy(params, numbers)),
+        Benchmark::FalseSharing(params) => Ok(own::false_sharing(params, numbers)),
+        Benchmark::Stream(params) => Ok(own::stream(params, numbers)),
+        Benchmark::Schbench(params) => Ok(own::schbench(params, numbers)),
+        Benchmark::Netperf(params) => Ok(own::netperf(params, numbers)),
+        Benchmark::SchedPipe(params) => Ok(scheduler::sched_pipe(params, numbers)),
+        Benchmark::Hackbench(params) => Ok(scheduler::hackbench(params, numbers)),
+        Benchmark::Dbench(params) => Ok(dbench::dbench(params, numbers)),
+        Benchmark::Tbench(params) => Ok(dbench::tbench(params, numbers)),
         Benchmark::RtApp(params) => rtapp::translate(params, read),
-        Benchmark::Daytrader(_) => {
-            never("daytrader", "its users are on other machines, and a guest is alone")
-        }
-        Benchmark::Kernbench(_) => never("kernbench", "it has no compiler and no kernel's sources"),
-        Benchmark::Gitsource(_) => never("gitsource", "it has no git, its tests or their perl"),
-        Benchmark::Kvm(_) => never("kvm", "guests have no guests of their own"),
+        other => Err(Untranslated::Never {
+            benchmark: other.name(),
+            reason: other.not_in_guests().unwrap_or("no program for guests is written for it"),
+        }),
     }
-}
-
-/// Puts the guest's numbers of CPUs in place of the machine's.
-fn renumber(benchmark: &mut Benchmark, guest_cpus: &dyn Fn(CpuSet) -> CpuSet) {
-    let bound = match benchmark {
-        Benchmark::Ebizzy(params) => &mut params.cpus,
-        Benchmark::FalseSharing(params) => &mut params.cpus,
-        Benchmark::Schbench(params) => &mut params.cpus,
-        Benchmark::Netperf(params) => &mut params.cpus,
-        Benchmark::SchedPipe(params) => &mut params.cpus,
-        Benchmark::Hackbench(params) => &mut params.cpus,
-        Benchmark::Dbench(params) => &mut params.cpus,
-        Benchmark::Tbench(params) => &mut params.cpus,
-        Benchmark::Stream(params) => {
-            params.cpus = guest_cpus(params.cpus);
-            return;
-        }
-        Benchmark::RtApp(_)
-        | Benchmark::Daytrader(_)
-        | Benchmark::Kernbench(_)
-        | Benchmark::Gitsource(_)
-        | Benchmark::Kvm(_) => return,
-    };
-    *bound = bound.map(guest_cpus);
 }
 
 impl Program {
@@ -185,14 +176,6 @@ impl Program {
     /// An output that is not as the program's, in words.
     pub fn values(&self, stdout: &str) -> Result<Vec<(String, f64)>, String> {
         self.output.read(stdout)
-    }
-}
-
-/// `command` bound to `cpus`, to all where absent.
-fn bound(cpus: Option<CpuSet>, command: &str) -> String {
-    match cpus {
-        Some(cpus) => format!("taskset -c {cpus} {command}"),
-        None => command.to_owned(),
     }
 }
 

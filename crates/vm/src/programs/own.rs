@@ -1,19 +1,24 @@
 //! Benchmarks that our worker is.
 
-use super::{FileSource, MANY_FILES, Output, Program, WORKER, bound};
+use super::{FileSource, MANY_FILES, Numbering, Output, Program, WORKER};
 use machine::CpuSet;
 use workload::{ebizzy, false_sharing, netperf, schbench, stream};
 
-/// The worker's part `part` with `arguments`, bound to `cpus`.
-fn worker(part: &str, arguments: &str, cpus: Option<CpuSet>, names: Vec<String>) -> Program {
+/// The worker's part `part` with `arguments`; its results are called `names`.
+fn worker(part: &str, arguments: &str, names: Vec<String>) -> Program {
     Program {
         packages: Vec::new(),
         programs: Vec::new(),
         files: vec![(WORKER.to_owned(), FileSource::Worker)],
-        command: bound(cpus, &format!("/{WORKER} {part} {arguments}\n")),
+        command: format!("/{WORKER} {part} {arguments}\n"),
         output: Output::Named(names),
         notes: Vec::new(),
     }
+}
+
+/// The same, bound to the machine's `cpus`.
+fn bound(program: Program, cpus: Option<CpuSet>, numbers: Numbering<'_>) -> Program {
+    Program { command: numbers.bound(cpus, &program.command), ..program }
 }
 
 /// Names of mean and percentiles, as [`workload::Metric::latencies`] has them.
@@ -22,28 +27,29 @@ fn latencies(name: &str, percents: &[&str]) -> Vec<String> {
     std::iter::once(format!("{name}_mean_us")).chain(tails).collect()
 }
 
-pub(super) fn ebizzy(params: &ebizzy::Params) -> Program {
+pub(super) fn ebizzy(params: &ebizzy::Params, numbers: Numbering<'_>) -> Program {
     let ebizzy::Params { threads, seconds, chunk_bytes, chunks, cpus } = params;
     let arguments =
         format!("threads={threads} seconds={seconds} chunk_bytes={chunk_bytes} chunks={chunks}");
-    worker("ebizzy", &arguments, *cpus, vec![ebizzy::RECORDS_PER_S.to_owned()])
+    let own = worker("ebizzy", &arguments, vec![ebizzy::RECORDS_PER_S.to_owned()]);
+    bound(own, *cpus, numbers)
 }
 
-pub(super) fn false_sharing(params: &false_sharing::Params) -> Program {
+pub(super) fn false_sharing(params: &false_sharing::Params, numbers: Numbering<'_>) -> Program {
     let arguments = format!("rounds={}", params.rounds);
     let names = vec![false_sharing::SECONDS.to_owned()];
-    worker("false_sharing", &arguments, params.cpus, names)
+    bound(worker("false_sharing", &arguments, names), params.cpus, numbers)
 }
 
-pub(super) fn stream(params: &stream::Params) -> Program {
+pub(super) fn stream(params: &stream::Params, numbers: Numbering<'_>) -> Program {
     let stream::Params { array_mib, passes, element_cycles: _, cpus } = params;
-    let arguments = format!("array_mib={array_mib} passes={passes} cpus={cpus}");
+    let arguments = format!("array_mib={array_mib} passes={passes} cpus={}", numbers.of(*cpus));
     let names = stream::KERNELS.map(|(kernel, _)| stream::metric_name(kernel)).to_vec();
     let notes = vec!["element_cycles is not used: an element takes what it takes".to_owned()];
-    Program { notes, ..worker("stream", &arguments, None, names) }
+    Program { notes, ..worker("stream", &arguments, names) }
 }
 
-pub(super) fn schbench(params: &schbench::Params) -> Program {
+pub(super) fn schbench(params: &schbench::Params, numbers: Numbering<'_>) -> Program {
     let schbench::Params { message_threads, workers, sleep_us, work_us, .. } = params;
     let (warmup_s, seconds) = (params.warmup_s, params.seconds);
     let arguments = format!(
@@ -55,15 +61,16 @@ pub(super) fn schbench(params: &schbench::Params) -> Program {
     names.extend(latencies("request", &percents));
     names.push("requests_per_s".to_owned());
     let note = "work_us is that of a thread alone in the guest, measured before the first request";
-    Program { notes: vec![note.to_owned()], ..worker("schbench", &arguments, params.cpus, names) }
+    let own = bound(worker("schbench", &arguments, names), params.cpus, numbers);
+    Program { notes: vec![note.to_owned()], ..own }
 }
 
-pub(super) fn netperf(params: &netperf::Params) -> Program {
+pub(super) fn netperf(params: &netperf::Params, numbers: Numbering<'_>) -> Program {
     let netperf::Params { pairs, warmup_s, seconds, cpus } = params;
     let arguments = format!("pairs={pairs} warmup_s={warmup_s} seconds={seconds}");
     let mut names = vec![netperf::TRANSACTIONS_PER_S.to_owned()];
     names.extend(latencies("round_trip", &["50", "99"]));
-    let own = worker("netperf", &arguments, *cpus, names);
+    let own = bound(worker("netperf", &arguments, names), *cpus, numbers);
     let command = format!("{MANY_FILES}ip link set lo up || exit 1\n{}", own.command);
     let notes = vec!["TCP_RR by our worker: netperf has no percentiles over all pairs".to_owned()];
     Program { command, notes, ..own }

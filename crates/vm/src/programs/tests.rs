@@ -209,6 +209,21 @@ fn what_guests_cannot_run_is_said() {
             translate(&benchmark, &|_| Ok(String::new()), &|cpus| cpus).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     }
+    for benchmark in benchmarks() {
+        assert_eq!(benchmark.not_in_guests(), None, "{}", benchmark.name());
+    }
+}
+
+/// CPU 4 of the machine is the guest's CPU 1.
+#[test]
+fn programs_are_bound_to_the_guests_cpus() {
+    let moved = |set: CpuSet| set.iter().map(|cpu| if cpu == 4 { 1 } else { cpu }).collect();
+    for benchmark in benchmarks() {
+        let here = program(benchmark.clone()).command;
+        let there = translate(&benchmark, &|_| Ok(String::new()), &moved).unwrap().command;
+        assert_eq!(there, here.replace("0-1,4", "0-1").replace("0,4", "0-1"));
+        assert!(!there.contains(",4"), "{there}");
+    }
 }
 
 fn daytrader() -> daytrader::Params {

@@ -73,7 +73,7 @@ impl Policy {
     }
 
     /// Whether the fair class schedules it.
-    pub fn is_fair(self) -> bool {
+    pub(crate) fn is_fair(self) -> bool {
         matches!(self, Policy::Other | Policy::Batch | Policy::Idle)
     }
 }
