@@ -301,13 +301,13 @@ impl Machine {
             .filter(|tg| tg.property == property)
             .flat_map(|tg| &tg.groups)
             .find(|group| group.contains(cpu))
-            .copied()
+            .cloned()
     }
 
     /// Small-core siblings of `cpu`, as the big-core study's sysfs file `small_core_siblings` lists them:
     /// online threads of the same small core, or `None` where firmware names no thread groups.
     pub fn small_core_siblings(&self, cpu: usize) -> Option<CpuSet> {
-        Some(self.thread_group(cpu, ThreadGroupProperty::L1)? & self.online)
+        Some(self.thread_group(cpu, ThreadGroupProperty::L1)? & &self.online)
     }
 
     /// CPUs that share a pipeline with `cpu`: its small core where firmware names one, else its core.
@@ -331,7 +331,7 @@ impl Machine {
         let possible = self.possible();
         if !online.is_subset(&possible) {
             return Err(OnlineError::Unknown {
-                found: (online - possible).to_string(),
+                found: (online - &possible).to_string(),
                 possible: possible.to_string(),
             });
         }

@@ -65,18 +65,18 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
 
 /// CPU sets of the machine's online CPUs by the names of [`LEVELS`].
 fn levels(machine: &Machine) -> BTreeMap<&'static str, BTreeSet<String>> {
-    let online = machine.online;
+    let online = machine.online.clone();
     let each = |set: &dyn Fn(usize) -> Option<CpuSet>| -> BTreeSet<String> {
-        let sets = online.iter().filter_map(set).map(|s| s & online);
+        let sets = online.iter().filter_map(set).map(|s| s & &online);
         sets.filter(|s| !s.is_empty()).map(|s| s.to_string()).collect()
     };
     let caches = |level: u8, instruction: bool| -> BTreeSet<String> {
         let of = |c: &&Cache| c.level == level && (c.kind == CacheKind::Instruction) == instruction;
-        machine.caches.iter().filter(of).map(|c| (c.cpus & online).to_string()).collect()
+        machine.caches.iter().filter(of).map(|c| (&c.cpus & &online).to_string()).collect()
     };
     let dies = each(&|c| Some(machine.die_cpus(c)));
     let packages = each(&|c| Some(machine.package_cpus(c)));
-    let nodes = machine.nodes.iter().map(|n| n.cpus & online).filter(|cpus| !cpus.is_empty());
+    let nodes = machine.nodes.iter().map(|n| &n.cpus & &online).filter(|cpus| !cpus.is_empty());
     let mut levels = BTreeMap::from([
         ("PU", each(&|c| Some(CpuSet::single(c)))),
         ("Core", each(&|c| Some(machine.core_cpus(c)))),

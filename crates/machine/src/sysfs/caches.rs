@@ -21,7 +21,7 @@ pub(super) fn read(
     for cpu in 0..count {
         let dir = format!("{CPU_DIR}/cpu{cpu}/cache");
         let mut index = 0;
-        while let Some(cpus) = sharers(sysfs, &format!("{dir}/index{index}"), cpu, existing)? {
+        while let Some(cpus) = sharers(sysfs, &format!("{dir}/index{index}"), cpu, existing.clone())? {
             let mut cpus = cpus & CpuSet::first_n(count);
             if cpus.is_empty() {
                 nobodys.insert(cpu);
@@ -34,7 +34,7 @@ pub(super) fn read(
                 let (level, kind) = identity(sysfs, &dir)?;
                 let same = |&(i, _): &(usize, u32)| {
                     let c = &caches[i];
-                    (c.level, c.kind, c.cpus) == (level, kind, cpus)
+                    (c.level, c.kind, c.cpus.clone()) == (level, kind, cpus.clone())
                 };
                 if !of_cpu[cpu].iter().any(same) {
                     cpus.iter().for_each(|c| of_cpu[c].push((caches.len(), index)));

@@ -20,7 +20,7 @@ pub(super) fn read(
 ) -> Result<Cpus, MachineError> {
     let present = present(sysfs)?;
     let count = present.last().map_or(0, |last| last + 1);
-    let online = online(sysfs, present, unknown)?;
+    let online = online(sysfs, present.clone(), unknown)?;
     describe_masks(sysfs, present, count, unknown)?;
 
     let siblings = siblings(sysfs, count)?;
@@ -35,10 +35,10 @@ pub(super) fn read(
     let node_of = nodes_of(sysfs, nodes, count, unknown)?;
     let packages = packages::read(sysfs, &siblings, &node_of, unknown)?;
     let hw_ids = hw_ids(sysfs, count, unknown)?;
-    let clusters = groups(sysfs, count, online, "cluster")?;
-    let dies = groups(sysfs, count, online, "die")?;
+    let clusters = groups(sysfs, count, online.clone(), "cluster")?;
+    let dies = groups(sysfs, count, online.clone(), "die")?;
     let core_ids = ids(sysfs, count, "core_id")?;
-    let told = have(sysfs, online, "cpu_capacity");
+    let told = have(sysfs, online.clone(), "cpu_capacity");
     let capacity = |cpu: usize| match told {
         true => sysfs.number(&format!("{CPU_DIR}/cpu{cpu}/cpu_capacity")),
         false => Ok(None),
@@ -136,18 +136,18 @@ fn siblings(sysfs: &Files, count: usize) -> Result<Vec<Option<CpuSet>>, MachineE
     const LISTS: &[&str] = &["core_cpus_list", "thread_siblings_list"];
     const MASKS: &[&str] = &["core_cpus", "thread_siblings"];
     let mut siblings = sets(sysfs, count, MASKS, LISTS)?;
-    let known: Vec<CpuSet> = siblings.iter().flatten().copied().collect();
+    let known: Vec<CpuSet> = siblings.iter().flatten().cloned().collect();
     // By CPU: the last known core that holds it; a second one shows below.
     let mut core_of: Vec<Option<CpuSet>> = vec![None; count];
     for set in &known {
-        set.iter().for_each(|cpu| core_of[cpu] = Some(*set));
+        set.iter().for_each(|cpu| core_of[cpu] = Some(set.clone()));
     }
     for (cpu, set) in siblings.iter_mut().enumerate() {
         let Some(set) = set else {
-            *set = core_of[cpu];
+            *set = core_of[cpu].clone();
             continue;
         };
-        if let Some(other) = set.iter().find_map(|c| core_of[c].filter(|other| other != set)) {
+        if let Some(other) = set.iter().find_map(|c| core_of[c].clone().filter(|other| other != set)) {
             let place = format!("{CPU_DIR}/cpu{cpu}/topology");
             let found = format!("a core of CPUs {set} and one of {other}");
             return Err(sysfs.error(&place, found, "cores without common CPUs"));
@@ -167,7 +167,7 @@ pub(super) fn sets(
     // A kernel has the same files for every CPU: those that the first CPU lacks are tried only where nothing else is.
     let (mut masks, mut all) = (masks.to_vec(), Vec::with_capacity(count));
     for cpu in 0..count {
-        let set = set_of(sysfs, cpu, existing, &masks, lists)?;
+        let set = set_of(sysfs, cpu, existing.clone(), &masks, lists)?;
         if cpu == 0 {
             let there = |mask: &&str| sysfs.is_file(&format!("{CPU_DIR}/cpu0/topology/{mask}"));
             let (present, absent): (Vec<&str>, Vec<&str>) = masks.iter().partition(|m| there(m));
@@ -255,7 +255,7 @@ fn groups(sysfs: &Files, count: usize, online: CpuSet, what: &str) -> Result<Gro
         };
         groups.id[cpu] = Some(id);
         if id != NO_ID {
-            let set = set_of(sysfs, cpu, existing, &[mask.as_str()], &[list.as_str()])?;
+            let set = set_of(sysfs, cpu, existing.clone(), &[mask.as_str()], &[list.as_str()])?;
             groups.first[cpu] = set.and_then(|set| set.first()).map(|first| first as u32);
         }
     }

@@ -82,7 +82,7 @@ fn policy(
 /// Reads CPPC's performance levels; CPUs with equal ones come together, in the order of the first.
 pub(super) fn cppc(sysfs: &Files, online: CpuSet) -> Result<Vec<Cppc>, MachineError> {
     let mut all: Vec<Cppc> = Vec::new();
-    if !have(sysfs, online, "acpi_cppc/highest_perf") {
+    if !have(sysfs, online.clone(), "acpi_cppc/highest_perf") {
         return Ok(all);
     }
     for cpu in online.iter() {

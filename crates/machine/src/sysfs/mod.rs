@@ -35,9 +35,9 @@ pub(crate) fn read_files(sysfs: &Files, arch: Arch, name: &str) -> Result<Machin
     let cpus::Cpus { cpus, online } = cpus::read(sysfs, &nodes, &mut unknown)?;
     let caches = caches::read(sysfs, cpus.len(), &mut unknown)?;
     let idle_states = idle::read(sysfs, &online, &mut unknown)?;
-    let policies = frequency::policies(sysfs, cpus.len(), online, &mut unknown)?;
-    let cppc = frequency::cppc(sysfs, online)?;
-    let thread_groups = small_cores::read(sysfs, &cpus, online)?;
+    let policies = frequency::policies(sysfs, cpus.len(), online.clone(), &mut unknown)?;
+    let cppc = frequency::cppc(sysfs, online.clone())?;
+    let thread_groups = small_cores::read(sysfs, &cpus, online.clone())?;
     if arch == Arch::Powerpc && thread_groups.is_empty() {
         unknown.push(
             "ibm,thread-groups: sysfs does not show them, save by which CPUs share a cache."

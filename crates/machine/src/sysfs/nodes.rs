@@ -16,7 +16,7 @@ pub(super) fn read(sysfs: &Files, unknown: &mut Vec<String>) -> Result<Vec<Node>
         let Some((_, cpus)) = sysfs.cpus(&dir, &["cpumap"], &["cpulist"])? else {
             return Err(sysfs.error(&format!("{dir}/cpulist"), "no such file", "one"));
         };
-        let taken = nodes.iter().fold(CpuSet::EMPTY, |taken, n| taken | n.cpus) & cpus;
+        let taken = nodes.iter().fold(CpuSet::EMPTY, |taken, n| taken | &n.cpus) & &cpus;
         if !taken.is_empty() {
             unknown.push(format!("CPUs {taken} of NUMA node {id}: an earlier node has them too."));
         }

@@ -39,7 +39,7 @@ pub(super) fn read(
     }
     let known = told.clone();
     for (cpu, package) in told.iter_mut().enumerate().filter(|(_, package)| package.is_none()) {
-        let core = siblings[cpu].and_then(|set| set.iter().find_map(|c| known[c]));
+        let core = siblings[cpu].clone().and_then(|set| set.iter().find_map(|c| known[c]));
         let near =
             || (0..known.len()).find_map(|c| known[c].filter(|_| node_of[c] == node_of[cpu]));
         *package = core.or_else(near).or(Some(node_of[cpu]));
@@ -51,7 +51,7 @@ pub(super) fn read(
 fn one_list_an_id(lists: &[Option<CpuSet>], ids: &[Option<u32>]) -> bool {
     let mut list_of: BTreeMap<u32, CpuSet> = BTreeMap::new();
     lists.iter().zip(ids).all(|(list, id)| match (list, id) {
-        (Some(list), Some(id)) => list_of.entry(*id).or_insert(*list) == list,
+        (Some(list), Some(id)) => list_of.entry(*id).or_insert(list.clone()) == list,
         _ => true,
     })
 }

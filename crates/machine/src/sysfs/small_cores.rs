@@ -40,16 +40,16 @@ pub(super) fn read(
         };
         match by_core.iter_mut().find(|tg| tg.core == cpu.core) {
             Some(tg) if tg.groups.contains(group) => (),
-            Some(tg) => tg.groups.push(*group),
+            Some(tg) => tg.groups.push(group.clone()),
             None => by_core.push(ThreadGroups {
                 property: ThreadGroupProperty::L1,
                 core: cpu.core,
-                groups: vec![*group],
+                groups: vec![group.clone()],
             }),
         }
     }
     for tg in &mut by_core {
-        let listed = tg.groups.iter().fold(CpuSet::EMPTY, |all, g| all | *g);
+        let listed = tg.groups.iter().fold(CpuSet::EMPTY, |all, g| all | g);
         let of_core =
             |&(number, cpu): &(usize, &Cpu)| cpu.core == tg.core && !listed.contains(number);
         let left: Vec<usize> = cpus.iter().enumerate().filter(of_core).map(|(n, _)| n).collect();

@@ -41,7 +41,7 @@ pub(super) fn dbench(params: &dbench::Params) -> Program {
     if *parts_run != dbench::PARTS {
         notes.push("whole passes are run, whatever parts_run says".to_owned());
     }
-    let play = bound(*cpus, &format!("dbench -t {run} -c /{GUEST_LOAD} -D . {clients}\n"));
+    let play = bound(cpus.clone(), &format!("dbench -t {run} -c /{GUEST_LOAD} -D . {clients}\n"));
     let part = |lines| FileSource::Package { path: LOAD, lines: Some(lines) };
     Program {
         packages: vec!["dbench"],
@@ -72,8 +72,8 @@ pub(super) fn dbench(params: &dbench::Params) -> Program {
 pub(super) fn tbench(params: &tbench::Params) -> Program {
     let tbench::Params { clients, warmup_s, seconds, cpus } = params;
     let (run, notes) = time(*seconds, *warmup_s);
-    let serve = bound(*cpus, "tbench_srv");
-    let play = bound(*cpus, &format!("tbench -t {run} -c /{GUEST_LOAD} {clients} 127.0.0.1"));
+    let serve = bound(cpus.clone(), "tbench_srv");
+    let play = bound(cpus.clone(), &format!("tbench -t {run} -c /{GUEST_LOAD} {clients} 127.0.0.1"));
     Program {
         packages: vec!["dbench"],
         programs: vec!["usr/bin/tbench", "usr/bin/tbench_srv"],

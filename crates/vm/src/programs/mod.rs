@@ -166,7 +166,7 @@ fn renumber(benchmark: &mut Benchmark, guest_cpus: &dyn Fn(CpuSet) -> CpuSet) {
         Benchmark::Dbench(params) => &mut params.cpus,
         Benchmark::Tbench(params) => &mut params.cpus,
         Benchmark::Stream(params) => {
-            params.cpus = guest_cpus(params.cpus);
+            params.cpus = guest_cpus(params.cpus.clone());
             return;
         }
         Benchmark::RtApp(_)
@@ -175,7 +175,7 @@ fn renumber(benchmark: &mut Benchmark, guest_cpus: &dyn Fn(CpuSet) -> CpuSet) {
         | Benchmark::Gitsource(_)
         | Benchmark::Kvm(_) => return,
     };
-    *bound = bound.map(guest_cpus);
+    *bound = bound.clone().map(guest_cpus);
 }
 
 impl Program {

@@ -26,13 +26,13 @@ pub(super) fn ebizzy(params: &ebizzy::Params) -> Program {
     let ebizzy::Params { threads, seconds, chunk_bytes, chunks, cpus } = params;
     let arguments =
         format!("threads={threads} seconds={seconds} chunk_bytes={chunk_bytes} chunks={chunks}");
-    worker("ebizzy", &arguments, *cpus, vec![ebizzy::RECORDS_PER_S.to_owned()])
+    worker("ebizzy", &arguments, cpus.clone(), vec![ebizzy::RECORDS_PER_S.to_owned()])
 }
 
 pub(super) fn false_sharing(params: &false_sharing::Params) -> Program {
     let arguments = format!("rounds={}", params.rounds);
     let names = vec![false_sharing::SECONDS.to_owned()];
-    worker("false_sharing", &arguments, params.cpus, names)
+    worker("false_sharing", &arguments, params.cpus.clone(), names)
 }
 
 pub(super) fn stream(params: &stream::Params) -> Program {
@@ -55,7 +55,7 @@ pub(super) fn schbench(params: &schbench::Params) -> Program {
     names.extend(latencies("request", &percents));
     names.push("requests_per_s".to_owned());
     let note = "work_us is that of a thread alone in the guest, measured before the first request";
-    Program { notes: vec![note.to_owned()], ..worker("schbench", &arguments, params.cpus, names) }
+    Program { notes: vec![note.to_owned()], ..worker("schbench", &arguments, params.cpus.clone(), names) }
 }
 
 pub(super) fn netperf(params: &netperf::Params) -> Program {
@@ -63,7 +63,7 @@ pub(super) fn netperf(params: &netperf::Params) -> Program {
     let arguments = format!("pairs={pairs} warmup_s={warmup_s} seconds={seconds}");
     let mut names = vec![netperf::TRANSACTIONS_PER_S.to_owned()];
     names.extend(latencies("round_trip", &["50", "99"]));
-    let own = worker("netperf", &arguments, *cpus, names);
+    let own = worker("netperf", &arguments, cpus.clone(), names);
     let command = format!("{MANY_FILES}ip link set lo up || exit 1\n{}", own.command);
     let notes = vec!["TCP_RR by our worker: netperf has no percentiles over all pairs".to_owned()];
     Program { command, notes, ..own }

@@ -15,7 +15,7 @@ fn node_lists(machine: &Machine) -> Vec<String> {
 #[test]
 fn types_and_sizes() {
     let m = read("pack:2 numa:2(memory=4GiB) l3:1(size=12MB) l1i:2 core:1 pu:2");
-    assert_eq!((m.cpus.len(), m.online), (16, CpuSet::first_n(16)));
+    assert_eq!((m.cpus.len(), m.online.clone()), (16, CpuSet::first_n(16)));
     assert_eq!(node_lists(&m), ["0-3", "4-7", "8-11", "12-15"]);
     assert_eq!(m.nodes[3].memory_kib, Some(4 << 20));
     assert_eq!(m.package_cpus(9).to_string(), "8-15");
