@@ -39,6 +39,12 @@ pub struct OsIds {
     pub cluster: Option<u32>,
     /// `die_id`.
     pub die: Option<u32>,
+    /// `book_id` of s390.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub book: Option<u32>,
+    /// `drawer_id` of s390.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drawer: Option<u32>,
 }
 
 /// A logical CPU (hardware thread). Its number is its index in [`Machine::cpus`].
@@ -286,6 +292,19 @@ impl Machine {
     pub fn package_cpus(&self, cpu: usize) -> CpuSet {
         let package = self.cpus[cpu].package;
         self.cpus_where(|c| c.package == package)
+    }
+
+    /// CPUs of `cpu`'s book, online or not, where there is one (s390): several packages.
+    pub fn book_cpus(&self, cpu: usize) -> Option<CpuSet> {
+        let ids = self.cpus[cpu].ids;
+        ids.book?;
+        Some(self.cpus_where(|c| (c.ids.drawer, c.ids.book) == (ids.drawer, ids.book)))
+    }
+
+    /// CPUs of `cpu`'s drawer, online or not, where there is one (s390): several books.
+    pub fn drawer_cpus(&self, cpu: usize) -> Option<CpuSet> {
+        let drawer = self.cpus[cpu].ids.drawer?;
+        Some(self.cpus_where(|c| c.ids.drawer == Some(drawer)))
     }
 
     /// CPUs of `cpu`'s NUMA node, online or not.

@@ -95,7 +95,7 @@ fn differences(made: &Machine, shown: &Machine) -> BTreeSet<&'static str> {
         check("package", made.package_cpus(cpu) & &online == shown.package_cpus(cpu) & &online);
         check("nodes", made.node_cpus(cpu) & &online == shown.node_cpus(cpu) & &online);
         // Caches without size are the kernel's guess: firmware tells arm64 of none.
-        let caches = |m: &Machine| -> Vec<Cache>.clone() {
+        let caches = |m: &Machine| -> Vec<Cache> {
             let here = m.caches.iter().filter(|c| c.cpus.contains(cpu) && c.size_kib.is_some());
             here.map(|c| Cache { cpus: &c.cpus & &online, ways: None, ..c.clone() }).collect()
         };

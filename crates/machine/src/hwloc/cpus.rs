@@ -86,6 +86,7 @@ pub(super) fn read(
             core: os_index(&cores, cpu),
             cluster: os_index(&clusters, cpu),
             die: os_index(&dies, cpu),
+            ..OsIds::default()
         },
         capacity: capacities.get(cpu).copied().flatten(),
     });

@@ -69,6 +69,8 @@ fn fill(cpu: &mut Cpu, seen: &Cpu) {
         core: seen.ids.core.or(cpu.ids.core),
         cluster: seen.ids.cluster.or(cpu.ids.cluster),
         die: seen.ids.die.or(cpu.ids.die),
+        book: seen.ids.book.or(cpu.ids.book),
+        drawer: seen.ids.drawer.or(cpu.ids.drawer),
     };
     cpu.capacity = seen.capacity.or(cpu.capacity);
 }

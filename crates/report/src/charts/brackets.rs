@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn threads_of_a_small_core_stand_together() {
         let machine = machine::catalog::load("power9-big-core").unwrap();
-        let out = bracketed(&machine, machine.online);
+        let out = bracketed(&machine, machine.online.clone());
         assert_eq!(out.cpus, [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
         let small: Vec<(usize, usize)> = (out.brackets.iter())
             .filter(|b| b.label.starts_with("small core"))
@@ -84,7 +84,7 @@ mod tests {
     fn every_machine_has_each_cpu_once() {
         for name in machine::catalog::names() {
             let machine = machine::catalog::load(name).unwrap();
-            let mut cpus = bracketed(&machine, machine.online).cpus;
+            let mut cpus = bracketed(&machine, machine.online.clone()).cpus;
             cpus.sort_unstable();
             assert_eq!(cpus, machine.online.iter().collect::<Vec<_>>(), "{name}");
         }
