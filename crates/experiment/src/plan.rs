@@ -49,13 +49,10 @@ impl Plan {
         };
         let mut machine = machine::resolve(&file.machine)
             .map_err(|e| refused("machine".to_string(), e.to_string()))?;
-        if let Some(name) = &file.constants {
-            let known = machine::catalog::load(name)
-                .map_err(|e| refused("constants".to_string(), e.to_string()))?;
-            machine.constants = known.constants;
-            if machine.idle_states.is_empty() {
-                machine.idle_states = known.idle_states;
-            }
+        if let Some(constants) = &file.constants {
+            constants
+                .apply(&mut machine, &format!("set by experiment `{}`", file.name))
+                .map_err(|e| refused("constants".to_string(), e))?;
         }
         let kernels = file
             .variants
