@@ -264,6 +264,8 @@ fn tables(results: &Results, with_counters: bool) -> Result<String, Failure> {
         out.push_str(&heading("Published beside predicted"));
         out.push_str(&validation::validation(study, &predicted(study, results)?));
         out.push_str(&constants::by_mark(&results.experiment.machine, &results.constants));
+    } else if results.constants.iter().any(|(_, c)| c.mark == machine::Mark::Overridden) {
+        out.push_str(&constants::by_mark(&results.experiment.machine, &results.constants));
     }
     Ok(out)
 }

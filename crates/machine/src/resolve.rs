@@ -231,6 +231,16 @@ mod tests {
         );
         fs::create_dir_all(dir.path().join("sys/devices/system/cpu")).unwrap();
         fs::write(path("uname"), "Linux h 6.12\n").unwrap();
-        assert!(fail(&path("")).contains("found `Linux h 6.12`, expected output of `uname -a`"));
+        fs::write(path("sys/devices/system/cpu/present"), "0\n").unwrap();
+        let odd = resolve_snapshot(&path("")).unwrap();
+        assert_eq!((odd.machine.arch, odd.release.as_deref()), (Arch::Other, Some("6.12")));
+        let unknown = odd.machine.unknown.join("\n");
+        assert!(unknown.contains("uname: found `Linux h 6.12`, expected output of"), "{unknown}");
+        fs::create_dir(path("fw")).unwrap();
+        fs::write(path("fw/fdt"), "hello").unwrap();
+        fs::write(path("uname"), "Linux h 6.12 ppc64le\n").unwrap();
+        let unknown = resolve(&path("")).unwrap().unknown.join("\n");
+        assert!(unknown.contains("offset 0x0: found 0x68656c6c"), "{unknown}");
+        assert!(unknown.contains("; sysfs stands alone."), "{unknown}");
     }
 }

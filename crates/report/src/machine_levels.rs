@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 /// What a branch stands for, the widest first: where two span the same CPUs, the later is the inner one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
+    Drawer,
+    Book,
     Package,
     Node,
     Die,
@@ -49,7 +51,8 @@ pub(crate) fn levels(machine: &Machine) -> Levels<'_> {
     units.extend(nodes(machine, &units));
     units.extend(cores(machine));
     let mut apart = Vec::new();
-    for unit in dies(machine).into_iter().chain(clusters(machine)) {
+    let containers = containers(machine);
+    for unit in containers.into_iter().chain(dies(machine)).chain(clusters(machine)) {
         let fits = !units.iter().any(|u| crosses(&u.cpus, &unit.cpus));
         if fits { &mut units } else { &mut apart }.push(unit);
     }
@@ -121,6 +124,23 @@ fn nodes<'a>(machine: &'a Machine, packages: &[Branch]) -> Vec<Branch<'a>> {
         for cpus in parts {
             let unit = Branch::new(Rank::Node, cpus, format!("node {}", node.id));
             units.push(Branch { node: Some(node), ..unit });
+        }
+    }
+    units
+}
+
+/// Drawers and books (s390).
+fn containers<'a>(machine: &Machine) -> Vec<Branch<'a>> {
+    let mut units = Vec::new();
+    for cpu in 0..machine.cpus.len() {
+        let ids = machine.cpus[cpu].ids;
+        let drawer = machine.drawer_cpus(cpu).map(|cpus| (Rank::Drawer, "drawer", cpus, ids.drawer));
+        let book = machine.book_cpus(cpu).map(|cpus| (Rank::Book, "book", cpus, ids.book));
+        for (rank, name, cpus, id) in drawer.into_iter().chain(book) {
+            if cpus.first() == Some(cpu) {
+                let id = id.map_or(String::new(), |id| format!(" {id}"));
+                units.push(Branch::new(rank, cpus, format!("{name}{id}")));
+            }
         }
     }
     units

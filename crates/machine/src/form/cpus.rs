@@ -55,6 +55,15 @@ fn topology(machine: &Machine, number: usize, files: &mut Files) {
     let core = machine.core_cpus(number);
     set("core_cpus", Some("thread_siblings"), core.clone(), files);
     set("package_cpus", Some("core_siblings"), machine.package_cpus(number), files);
+    for (name, cpus, id) in [
+        ("book", machine.book_cpus(number), cpu.ids.book),
+        ("drawer", machine.drawer_cpus(number), cpu.ids.drawer),
+    ] {
+        if let Some(cpus) = cpus {
+            set(&format!("{name}_siblings"), None, cpus, files);
+            files.known(format!("{dir}/{name}_id"), id);
+        }
+    }
     if has_dies(machine.arch) {
         set("die_cpus", None, machine.die_cpus(number), files);
     }

@@ -84,7 +84,7 @@ fn shape(machine: &Machine, branch: &Branch) -> Shape {
 
 fn kind(rank: Rank) -> Kind {
     match rank {
-        Rank::Package => Kind::Package,
+        Rank::Drawer | Rank::Book | Rank::Package => Kind::Package,
         Rank::Node => Kind::Node,
         Rank::Die => Kind::Die,
         Rank::Cache => Kind::Sharers,
