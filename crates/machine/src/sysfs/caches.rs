@@ -5,6 +5,7 @@ use super::odd::Sysfs;
 use crate::cpuset::CpuSet;
 use crate::files::CPU_DIR;
 use crate::model::{Cache, CacheKind, Origin, sort_caches};
+use std::collections::BTreeSet;
 
 /// Reads the caches of all CPUs, and says which CPUs have none and which caches no size. Size, line and ways are those
 /// that the first CPU of a cache shows.
@@ -20,8 +21,9 @@ pub(super) fn read(
     let count = siblings.len();
     let mut caches: Vec<Cache> = Vec::new();
     let (mut without, mut nobodys) = (CpuSet::EMPTY, CpuSet::EMPTY);
-    // By CPU: the caches that it is already in, each with the index at which another CPU shows it.
-    let mut of_cpu: Vec<Vec<(usize, u32)>> = vec![Vec::new(); count];
+    // Sharers show one cache at one index, so that level and kind are read once.
+    let mut shown: BTreeSet<(u32, CpuSet)> = BTreeSet::new();
+    let mut known: BTreeSet<(u8, CacheKind, CpuSet)> = BTreeSet::new();
     for cpu in 0..count {
         let all = format!("{CPU_DIR}/cpu{cpu}/cache");
         let mut any = false;
@@ -33,18 +35,12 @@ pub(super) fn read(
                 nobodys.insert(cpu);
                 cpus = siblings[cpu].clone().unwrap_or_else(|| CpuSet::single(cpu));
             }
-            // Sharers show one cache at one index, so level and kind need not be read again.
-            let shown = |&(i, at): &(usize, u32)| at == index && caches[i].cpus == cpus;
-            if of_cpu[cpu].iter().any(shown) {
+            if shown.contains(&(index, cpus.clone())) {
                 continue;
             }
             let Some((level, kind)) = identity(sysfs, &dir) else { continue };
-            let same = |&(i, _): &(usize, u32)| {
-                let c = &caches[i];
-                (c.level, c.kind, &c.cpus) == (level, kind, &cpus)
-            };
-            if !of_cpu[cpu].iter().any(same) {
-                cpus.iter().for_each(|c| of_cpu[c].push((caches.len(), index)));
+            if known.insert((level, kind, cpus.clone())) {
+                shown.insert((index, cpus.clone()));
                 caches.push(cache(sysfs, &dir, level, kind, cpus));
             }
         }

@@ -40,7 +40,7 @@ impl Existing {
         }
         if !set.is_subset(&self.named) {
             let beyond = &set - &self.named;
-            sysfs.note(format!("{place}: CPUs {beyond} do not exist; they are left out."));
+            sysfs.note(place, format!("CPUs {beyond} do not exist; they are left out."));
         }
         Some(set & CpuSet::first_n(self.count))
     }

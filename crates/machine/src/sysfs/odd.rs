@@ -4,6 +4,7 @@ use crate::cpuset::CpuSet;
 use crate::error::MachineError;
 use crate::files::Files;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -13,7 +14,15 @@ const MOST_NOTES: usize = 20;
 /// Files of a sysfs, and notes of those that are left out.
 pub(super) struct Sysfs<'a> {
     files: &'a Files,
-    notes: RefCell<Vec<String>>,
+    notes: RefCell<Notes>,
+}
+
+#[derive(Default)]
+struct Notes {
+    /// Odd files: several readers may come to the same one.
+    paths: BTreeSet<String>,
+    /// Sentences on the first of them.
+    sentences: Vec<String>,
 }
 
 impl<'a> Sysfs<'a> {
@@ -28,27 +37,25 @@ impl<'a> Sysfs<'a> {
 
     /// Notes that `path` holds something that cannot be meant.
     pub(super) fn odd(&self, path: &str, found: impl Display, expected: impl Display) {
-        self.note(format!("{path}: found {found}, expected {expected}; it is left out."));
+        self.note(path, format!("found {found}, expected {expected}; it is left out."));
     }
 
-    /// Adds a sentence.
-    pub(super) fn note(&self, note: String) {
+    /// Notes what is to be said of `path`.
+    pub(super) fn note(&self, path: &str, what: impl Display) {
         let mut notes = self.notes.borrow_mut();
-        // Several readers may come to the same file.
-        if !notes.contains(&note) {
-            notes.push(note);
+        if notes.paths.insert(path.to_string()) && notes.sentences.len() < MOST_NOTES {
+            notes.sentences.push(format!("{path}: {what}"));
         }
     }
 
     /// What was noted, one sentence for each file.
     pub(super) fn into_notes(self) -> Vec<String> {
-        let mut notes = self.notes.into_inner();
-        let more = notes.len().saturating_sub(MOST_NOTES);
-        notes.truncate(MOST_NOTES);
+        let Notes { paths, mut sentences } = self.notes.into_inner();
+        let more = paths.len() - sentences.len();
         if more > 0 {
-            notes.push(format!("{more} more files of sysfs are odd; they are left out."));
+            sentences.push(format!("{more} more files of sysfs are odd; they are left out."));
         }
-        notes
+        sentences
     }
 
     /// What was read; an error becomes a note.
