@@ -18,7 +18,7 @@ pub fn resolve(args: &MachineArgs) -> Result<Machine, Failure> {
 /// As [`resolve`], with the kernel's release where the machine's source records one.
 pub fn resolve_snapshot(args: &MachineArgs) -> Result<Snapshot, Failure> {
     let Snapshot { machine, release } = machine::resolve_snapshot(&args.machine)?;
-    let machine = match (args.smt, args.online) {
+    let machine = match (args.smt, args.online.clone()) {
         (Some(smt), _) => machine.with_smt(smt)?,
         (None, Some(online)) => machine.with_online(online)?,
         (None, None) => machine,

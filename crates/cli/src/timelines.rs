@@ -241,7 +241,7 @@ fn choice(args: &TraceArgs) -> Choice {
     Choice {
         from_ns: args.from_ms.map(|at| at.0),
         to_ns: args.to_ms.map(|at| at.0),
-        cpus: args.cpus,
+        cpus: args.cpus.clone(),
         tasks: args.tasks.clone(),
     }
 }

@@ -1,5 +1,6 @@
 //! What can be wrong with an experiment file.
 
+use crate::file::ConstantsError;
 use workload::BuildError;
 
 /// One error, saying the file, the place in it, what was found and what was expected.
@@ -36,14 +37,20 @@ pub enum DefinitionError {
         expected: String,
     },
     /// A machine that cannot be had.
-    #[error("{file}: {field}: {reason}")]
+    #[error("{file}: machine: {reason}")]
     Machine {
         /// The experiment file.
         file: String,
-        /// The field that names the machine.
-        field: String,
         /// Why not.
         reason: Box<machine::MachineError>,
+    },
+    /// Constants that the machine cannot have.
+    #[error("{file}: constants: {reason}")]
+    Constants {
+        /// The experiment file.
+        file: String,
+        /// Why not.
+        reason: Box<ConstantsError>,
     },
     /// An SMT mode that the machine does not have.
     #[error("{file}: variant `{variant}`: {reason}")]

@@ -1,6 +1,7 @@
 //! The experiment file: machine, variants, workloads, runs. TOML; every field is checked, unknown ones are errors.
 
 mod background;
+mod constants;
 mod each;
 mod entry;
 mod frequency;
@@ -8,6 +9,7 @@ mod hotplug;
 mod prefetch;
 
 pub use background::BackgroundEntry;
+pub use constants::{ConstantsEntry, ConstantsError};
 pub use entry::{RowEntry, WorkloadEntry};
 pub use frequency::FrequencyEntry;
 pub use hotplug::HotplugEntry;
@@ -37,9 +39,8 @@ pub struct ExperimentFile {
     pub title: String,
     /// A machine as `schedscape machine show` takes it: a catalog name, `host`, or a file.
     pub machine: String,
-    /// A catalog machine whose constants hold here, for a machine that brings none (a device tree, `host`); its idle states
-    /// too where the machine tells none.
-    pub constants: Option<String>,
+    /// Whose constants hold, if not the machine's own, and those that the experiment sets.
+    pub constants: Option<ConstantsEntry>,
     /// The study whose published figures go beside the results.
     pub study: Option<String>,
     /// Seed of the whole experiment; [`DEFAULT_SEED`] if absent.
@@ -334,6 +335,25 @@ mod tests {
             names.push(name.to_string());
         }
         assert_eq!(names, workload::Benchmark::NAMES);
+    }
+
+    /// Both forms of `constants` are read, and written as they were read.
+    #[test]
+    fn constants_are_a_name_or_a_table() {
+        let name = GOOD.replacen("seed = ", "constants = \"power8\"\nseed = ", 1);
+        let table = format!("{GOOD}\n[constants]\nfrom = \"power8\"\nwakeup_lines = 60\n");
+        for (text, values) in [(name, 0), (table, 1)] {
+            let file = ExperimentFile::parse(&text, "x.toml").unwrap();
+            let entry = file.constants.clone().unwrap();
+            assert_eq!((entry.from.as_deref(), entry.values.len()), (Some("power8"), values));
+            let again = toml::to_string(&file).unwrap();
+            assert_eq!(ExperimentFile::parse(&again, "x.toml").unwrap(), file);
+            let json = serde_json::to_string(&file).unwrap();
+            assert_eq!(serde_json::from_str::<ExperimentFile>(&json).unwrap(), file);
+        }
+        let text = format!("{GOOD}\n[constants]\nwakeup_lines = \"many\"\n");
+        let error = ExperimentFile::parse(&text, "x.toml").unwrap_err().to_string();
+        assert!(error.contains("expected f64"), "{error}");
     }
 
     #[test]

@@ -29,17 +29,15 @@ impl Plan {
     /// # Errors
     /// A machine that cannot be read, mechanisms that do not exist or that the release does not know.
     pub fn new(file: ExperimentFile, path: &str) -> Result<Plan, DefinitionError> {
-        let refused = |field: &str| {
-            let (file, field) = (path.to_string(), field.to_string());
-            move |reason| DefinitionError::Machine { file, field, reason: Box::new(reason) }
-        };
-        let mut machine = machine::resolve(&file.machine).map_err(refused("machine"))?;
-        if let Some(name) = &file.constants {
-            let known = machine::catalog::load(name).map_err(refused("constants"))?;
-            machine.constants = known.constants;
-            if machine.idle_states.is_empty() {
-                machine.idle_states = known.idle_states;
-            }
+        let mut machine = machine::resolve(&file.machine).map_err(|reason| {
+            DefinitionError::Machine { file: path.to_string(), reason: Box::new(reason) }
+        })?;
+        if let Some(constants) = &file.constants {
+            let by = format!("set by experiment `{}`", file.name);
+            constants.apply(&mut machine, &by).map_err(|reason| DefinitionError::Constants {
+                file: path.to_string(),
+                reason: Box::new(reason),
+            })?;
         }
         let kernel = |v: &VariantEntry| {
             kernel_of(v).map_err(|reason| DefinitionError::Kernel {

@@ -21,12 +21,12 @@ const REWORKED_SINCE: Version = Version::new(6, 0);
 /// level; before, it is, and a core group equal to it degenerates.
 pub(crate) fn levels(machine: &Machine, kernel: &Kernel) -> (Vec<Level>, Vec<CpuSet>) {
     let all = 0..machine.cpus.len();
-    let smt: Vec<CpuSet> = all.clone().map(|c| machine.core_cpus(c) & machine.online).collect();
+    let smt: Vec<CpuSet> = all.clone().map(|c| machine.core_cpus(c) & &machine.online).collect();
     let old_tree = is_old_tree(machine, kernel);
     let clusters = kernel.has(MechanismId::SchedCluster);
     let cluster = |c: usize| match machine.cluster_cpus(c) {
-        Some(mask) if !old_tree => mask & machine.online,
-        _ => smt[c],
+        Some(mask) if !old_tree => mask & &machine.online,
+        _ => smt[c].clone(),
     };
     let groups: Vec<CpuSet> = all
         .clone()
@@ -41,7 +41,7 @@ pub(crate) fn levels(machine: &Machine, kernel: &Kernel) -> (Vec<Level>, Vec<Cpu
     if clusters {
         let is_level =
             |c: usize| kernel.version < REWORKED_SINCE || !groups[c].is_subset(&cluster(c));
-        let masks = all.map(|c| if is_level(c) { cluster(c) } else { smt[c] }).collect();
+        let masks = all.map(|c| if is_level(c) { cluster(c) } else { smt[c].clone() }).collect();
         levels.push(Level::tiling("CLS", cluster_flags(kernel.version), masks));
     }
     levels.push(Level::tiling("MC", SdFlags::SHARE_LLC, groups));
@@ -58,11 +58,11 @@ fn is_old_tree(machine: &Machine, kernel: &Kernel) -> bool {
 /// The smallest of node, package and last-level cache (`cpu_coregroup_mask`), each taken where it lies inside
 /// the one before.
 fn core_group(machine: &Machine, cpu: usize, old_tree: bool) -> CpuSet {
-    let node = machine.node_cpus(cpu) & machine.online;
+    let node = machine.node_cpus(cpu) & &machine.online;
     let package = if old_tree { old_package(machine, cpu) } else { machine.package_cpus(cpu) };
-    let package = package & machine.online;
+    let package = package & &machine.online;
     let group = if package.is_subset(&node) { package } else { node };
-    match last_level_cache(machine, cpu).filter(|_| !old_tree).map(|mask| mask & machine.online) {
+    match last_level_cache(machine, cpu).filter(|_| !old_tree).map(|mask| mask & &machine.online) {
         Some(llc) if llc.is_subset(&group) => llc,
         _ => group,
     }

@@ -12,7 +12,7 @@ use crate::capacity::{self, Asymmetry};
 use crate::chain::{LOWER_THRESHOLD_SINCE, RawDomain, chain};
 use crate::config::Kernel;
 use crate::domain::{Domain, Domains};
-use crate::groups::groups;
+use crate::groups::Groups;
 use crate::imb_numa;
 use crate::levels::levels_before;
 use crate::version::Version;
@@ -48,7 +48,7 @@ pub fn build_after_offline(
     kernel: &Kernel,
     leaving: usize,
 ) -> Result<Domains, KernelError> {
-    let away = machine.possible() - machine.online;
+    let away = machine.possible() - &machine.online;
     if !away.contains(leaving) {
         return Err(KernelError::NotOffline { found: leaving, expected: away.to_string() });
     }
@@ -61,7 +61,7 @@ fn assemble(
     leaving: Option<usize>,
 ) -> Result<Domains, KernelError> {
     let (levels, smt_mask) = levels_before(machine, kernel, leaving)?;
-    let online = machine.online;
+    let online = machine.online.clone();
     let scales = capacity::scales(machine, kernel);
     let asymmetry = Asymmetry::of(machine, kernel, &levels, &scales);
     let of_cpu = |cpu| match online.contains(cpu) {
@@ -74,35 +74,35 @@ fn assemble(
         .zip(scales)
         .map(|(chain, scale)| capacity::of_cpu(chain, scale, machine.arch, kernel.version))
         .collect();
+    let mut groups = Groups::new(&chains, &capacity, kernel.version);
     let mut by_cpu: Vec<Vec<Domain>> = (0..machine.cpus.len())
         .map(|cpu| {
             let allowed = imb_numa::of_chain(&chains[cpu], kernel.version);
             let full = (0..chains[cpu].len())
-                .map(|level| finish(&chains, cpu, level, &capacity, allowed[level], kernel.version))
+                .map(|level| finish(&mut groups, cpu, level, allowed[level], kernel.version))
                 .collect();
             attach(full, kernel.version)
         })
         .collect();
     share_group_flags(&mut by_cpu);
-    let smt_mask = smt_mask.into_iter().map(|mask| mask & online).collect();
+    let smt_mask = smt_mask.into_iter().map(|mask| mask & &online).collect();
     Ok(Domains { cpus: online, by_cpu, capacity, smt_mask })
 }
 
 fn finish(
-    chains: &Chains,
+    groups: &mut Groups<'_>,
     cpu: usize,
     level: usize,
-    capacity: &[u64],
     imb_numa_nr: u32,
     version: Version,
 ) -> Domain {
-    let raw = &chains[cpu][level];
+    let raw = groups.domain(cpu, level);
     Domain {
         name: raw.name,
         level,
-        span: raw.span,
+        span: raw.span.clone(),
         flags: raw.flags,
-        groups: groups(chains, cpu, level, capacity, version),
+        groups: groups.of(cpu, level),
         imbalance_pct: raw.imbalance_pct,
         cache_nice_tries: raw.cache_nice_tries,
         min_interval_ms: raw.weight,

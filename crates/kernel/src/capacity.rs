@@ -30,7 +30,7 @@ const CLASSIFIED_SINCE: Version = Version::new(5, 14);
 /// `arch_scale_cpu_capacity` of each CPU, threads of a core each counted in full. Where an online CPU's capacity is
 /// unknown every CPU counts as full: the kernel takes all values of firmware or none.
 pub(crate) fn scales(machine: &Machine, kernel: &Kernel) -> Vec<u64> {
-    let two_threads = |c: usize| (machine.core_cpus(c) & machine.online).len() > 1;
+    let two_threads = |c: usize| (machine.core_cpus(c) & &machine.online).len() > 1;
     let told = match machine.arch {
         Arch::Arm64 => true,
         Arch::X86 => {
@@ -86,7 +86,7 @@ impl Asymmetry {
             let with = |scale| machine.online.iter().filter(|&c| scales[c] == scale).collect();
             return Asymmetry::Spans(distinct.into_iter().map(with).collect());
         }
-        match lowest_level(machine.online, levels, scales) {
+        match lowest_level(&machine.online, levels, scales) {
             None => Asymmetry::None,
             Some(first) if kernel.version < PROPAGATED_SINCE => {
                 Asymmetry::Levels { first, last: first }
@@ -96,7 +96,7 @@ impl Asymmetry {
     }
 
     /// Flags that a domain over `span` at the level with index `level` gets for it.
-    pub(crate) fn flags(&self, level: usize, span: CpuSet) -> SdFlags {
+    pub(crate) fn flags(&self, level: usize, span: &CpuSet) -> SdFlags {
         match self {
             Asymmetry::None => SdFlags::empty(),
             Asymmetry::Levels { first, last } if (*first..=*last).contains(&level) => {
@@ -114,12 +114,12 @@ impl Asymmetry {
 
 /// The lowest level at which every CPU sees one of the highest capacity that it sees at any level
 /// (`asym_cpu_capacity_level`).
-fn lowest_level(online: CpuSet, levels: &[Level], scales: &[u64]) -> Option<usize> {
+fn lowest_level(online: &CpuSet, levels: &[Level], scales: &[u64]) -> Option<usize> {
     let mut found = None;
     for cpu in online.iter() {
         let mut highest = scales[cpu];
         for (index, level) in levels.iter().enumerate().skip(found.unwrap_or(0)) {
-            let seen = (level.masks[cpu] & online).iter().map(|c| scales[c]).max();
+            let seen = level.masks[cpu].iter_and(online).map(|c| scales[c]).max();
             if let Some(seen) = seen.filter(|&s| s > highest) {
                 highest = seen;
                 found = Some(index);

@@ -60,7 +60,7 @@ pub(crate) fn chain(
     let mut chain: Vec<RawDomain> = Vec::new();
     for (index, level) in levels.iter().enumerate() {
         let mut domain = init(level, kernel, machine, cpu);
-        domain.flags |= asymmetry.flags(index, domain.span);
+        domain.flags |= asymmetry.flags(index, &domain.span);
         let spans_all = domain.span == machine.online;
         let differs = domain.flags.contains(SdFlags::ASYM_CPUCAPACITY);
         if differs && let Some(below) = chain.last_mut() {
@@ -79,9 +79,9 @@ pub(crate) fn chain(
 
 /// What topology turns into behaviour (`sd_init`).
 fn init(level: &Level, kernel: &Kernel, machine: &Machine, cpu: usize) -> RawDomain {
-    let mask = level.masks[cpu];
-    let span = mask & machine.online;
-    let weighed = if kernel.version >= SPAN_WEIGHT_SINCE { span } else { mask };
+    let mask = &level.masks[cpu];
+    let span = mask & &machine.online;
+    let weighed = if kernel.version >= SPAN_WEIGHT_SINCE { span.len() } else { mask.len() };
     let threshold = if kernel.version >= LOWER_THRESHOLD_SINCE { 117 } else { 125 };
     let mut domain = RawDomain {
         name: level.name,
@@ -92,7 +92,7 @@ fn init(level: &Level, kernel: &Kernel, machine: &Machine, cpu: usize) -> RawDom
             | SdFlags::BALANCE_FORK
             | SdFlags::WAKE_AFFINE
             | SdFlags::PREFER_SIBLING,
-        weight: weighed.len() as u32,
+        weight: weighed as u32,
         imbalance_pct: threshold,
         cache_nice_tries: 1,
         busy_idx: 2,

@@ -75,6 +75,6 @@ impl Domains {
             .iter()
             .rev()
             .find(|d| d.flags.contains(SdFlags::SHARE_LLC))
-            .map_or(CpuSet::single(cpu), |d| d.span)
+            .map_or(CpuSet::single(cpu), |d| d.span.clone())
     }
 }

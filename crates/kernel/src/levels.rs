@@ -42,7 +42,7 @@ impl Level {
 /// The level of a whole node's online CPUs (`cpu_cpu_mask`), DIE or PKG.
 pub(crate) fn node_level(machine: &Machine, version: Version) -> Level {
     let name = if version >= PKG_SINCE { "PKG" } else { "DIE" };
-    let mask = |cpu| machine.node_cpus(cpu) & machine.online;
+    let mask = |cpu| machine.node_cpus(cpu) & &machine.online;
     Level::tiling(name, SdFlags::empty(), (0..machine.cpus.len()).map(mask).collect())
 }
 
@@ -100,9 +100,9 @@ pub(crate) fn levels_before(
 /// The machine as CPU `leaving` leaves it. A source that was recorded afterwards may have it in no cache (arm64's sysfs);
 /// those that all other CPUs of its package share are its own as well.
 fn with_leaving(machine: &Machine, leaving: usize) -> Machine {
-    let mut seen = Machine { online: machine.online | CpuSet::single(leaving), ..machine.clone() };
+    let mut seen = Machine { online: &machine.online | CpuSet::single(leaving), ..machine.clone() };
     if !seen.caches.iter().any(|c| c.origin == Origin::Firmware && c.cpus.contains(leaving)) {
-        let others = machine.package_cpus(leaving) & machine.online;
+        let others = machine.package_cpus(leaving) & &machine.online;
         let shared = |c: &&mut machine::Cache| !others.is_empty() && others.is_subset(&c.cpus);
         seen.caches.iter_mut().filter(shared).for_each(|c| c.cpus.insert(leaving));
     }
@@ -120,8 +120,8 @@ fn check(machine: &Machine, level: &Level, below: Option<&Level>) -> Result<(), 
         expected,
     };
     for cpu in machine.online.iter() {
-        let mask = level.masks[cpu] & machine.online;
-        let inner = below.map_or(CpuSet::single(cpu), |b| b.masks[cpu] & machine.online);
+        let mask = &level.masks[cpu] & &machine.online;
+        let inner = below.map_or(CpuSet::single(cpu), |b| &b.masks[cpu] & &machine.online);
         if !inner.is_subset(&mask) {
             let what = below.map_or("itself", |b| b.name);
             return Err(wrong(cpu, format!("CPUs that include {inner} ({what})")));
@@ -133,7 +133,7 @@ fn check(machine: &Machine, level: &Level, below: Option<&Level>) -> Result<(), 
         let first = mask.first() == Some(cpu);
         let other = mask.iter().take(if first { usize::MAX } else { 1 });
         if let Some(other) = other.into_iter().find(|&c| level.masks[c] != level.masks[cpu]) {
-            let theirs = level.masks[other];
+            let theirs = &level.masks[other];
             return Err(wrong(cpu, format!("the CPUs that CPU {other} has, {theirs}")));
         }
     }
@@ -152,7 +152,7 @@ mod tests {
         let spec = "-M virt,gic-version=3 -cpu cortex-a72 -smp 8,sockets=1,clusters=2,cores=4 -bios QEMU_EFI.fd";
         let whole = machine::qemu::read(spec).unwrap();
         let online: CpuSet = "0-6".parse().unwrap();
-        let mut machine = whole.with_online(online).unwrap();
+        let mut machine = whole.with_online(online.clone()).unwrap();
         machine.caches.push(machine::Cache {
             level: 2,
             kind: machine::CacheKind::Unified,

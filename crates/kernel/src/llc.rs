@@ -10,5 +10,5 @@ pub(crate) fn last_level_cache(machine: &Machine, cpu: usize) -> Option<CpuSet> 
         .filter(|c| c.origin == Origin::Firmware && c.kind != CacheKind::Instruction)
         .filter(|c| c.cpus.contains(cpu))
         .max_by_key(|c| c.level)
-        .map(|c| c.cpus)
+        .map(|c| c.cpus.clone())
 }

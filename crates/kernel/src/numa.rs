@@ -23,7 +23,7 @@ pub(crate) fn levels(machine: &Machine, version: Version) -> Vec<Level> {
 
     let reach = |node: usize, distance: u32| -> CpuSet {
         let near = populated.iter().filter(|&&b| machine.nodes[node].distances[b] <= distance);
-        near.fold(CpuSet::EMPTY, |mask, &b| mask | (machine.nodes[b].cpus & machine.online))
+        near.fold(CpuSet::EMPTY, |mask, &b| mask | (&machine.nodes[b].cpus & &machine.online))
     };
     let mask_of = |cpu: usize, distance: u32| -> CpuSet {
         let node = machine.nodes.iter().position(|n| n.cpus.contains(cpu));

@@ -19,7 +19,7 @@ pub(crate) fn levels(machine: &Machine, kernel: &Kernel) -> (Vec<Level>, Vec<Cpu
     let cores: Vec<CpuSet> = (0..machine.cpus.len()).map(|c| machine.core_cpus(c)).collect();
     let smt = smt_threads(machine, kernel, &cores);
     let l2 = l2_threads(machine, kernel, &cores);
-    let online = |masks: &[CpuSet]| masks.iter().map(|&m| m & machine.online).collect::<Vec<_>>();
+    let online = |masks: &[CpuSet]| masks.iter().map(|m| m & &machine.online).collect::<Vec<_>>();
 
     let mut flags = SdFlags::SHARE_CPUCAPACITY | SdFlags::SHARE_LLC;
     // powerpc_smt_flags: a core with few busy threads gives them more when they are its first ones.
@@ -70,7 +70,7 @@ fn l2_node_threads(machine: &Machine, cpu: usize, cores: &[CpuSet]) -> CpuSet {
             && c.cpus.contains(cpu)
     };
     match machine.caches.iter().find(is_l2) {
-        Some(cache) => cache.cpus.iter().fold(cores[cpu], |mask, c| mask | cores[c]),
-        None => cores[cpu],
+        Some(cache) => cache.cpus.iter().fold(cores[cpu].clone(), |mask, c| mask | &cores[c]),
+        None => cores[cpu].clone(),
     }
 }

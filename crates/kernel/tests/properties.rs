@@ -84,7 +84,7 @@ fn machines() -> impl Strategy<Value = Machine> {
 }
 
 fn union(domain: &Domain) -> CpuSet {
-    domain.groups.iter().fold(CpuSet::EMPTY, |all, g| all | g.span)
+    domain.groups.iter().fold(CpuSet::EMPTY, |all, g| all | &g.span)
 }
 
 fn check_domain(domains: &Domains, cpu: usize, domain: &Domain, version: Version) {
@@ -125,7 +125,7 @@ fn check_asymmetry(domains: &Domains, domain: &Domain, version: Version) {
         seen.len()
     };
     let flags = domain.flags;
-    let (here, everywhere) = (differ(domain.span), differ(domains.cpus));
+    let (here, everywhere) = (differ(domain.span.clone()), differ(domains.cpus.clone()));
     if version >= Version::new(5, 14) {
         assert_eq!(flags.contains(SdFlags::ASYM_CPUCAPACITY), here > 1);
         assert_eq!(flags.contains(SdFlags::ASYM_CPUCAPACITY_FULL), here > 1 && here == everywhere);
@@ -152,7 +152,7 @@ fn check(machine: &Machine, domains: &Domains, version: Version) {
             assert!(pair[0].level < pair[1].level);
             assert_eq!(pair[0].span, pair[1].groups[0].span, "own group is the level below");
         }
-        let top = chain.last().map(|d| d.span);
+        let top = chain.last().map(|d| d.span.clone());
         assert!(top.is_none_or(|span| span == machine.online), "CPU {cpu}");
     }
 }
@@ -170,7 +170,7 @@ proptest! {
     #[test]
     fn a_cpu_that_goes_is_in_intervals_only(machine in machines(), kernel in kernels()) {
         let without = build(&machine, &kernel).unwrap();
-        for leaving in (machine.possible() - machine.online).iter() {
+        for leaving in (machine.possible() - &machine.online).iter() {
             let mut with = build_after_offline(&machine, &kernel, leaving).unwrap();
             let chains = with.by_cpu.iter_mut().flatten().zip(without.by_cpu.iter().flatten());
             for (with, without) in chains {

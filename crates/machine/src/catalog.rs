@@ -270,7 +270,7 @@ fn from_tree(
 /// Gives the caches from index `from` on their size; `None` where `cache` has not exactly one that fits.
 fn set_sizes(machine: &mut Machine, from: usize, cache: &CatalogCache) -> Option<()> {
     for i in from..machine.caches.len() {
-        let cpus = machine.caches[i].cpus;
+        let cpus = machine.caches[i].cpus.clone();
         let mut cores: Vec<u32> = cpus.iter().map(|c| machine.cpus[c].core).collect();
         cores.sort_unstable();
         cores.dedup();

@@ -16,6 +16,8 @@ pub enum Mark {
     Calibrated,
     /// Chosen by us; kept out of every claim.
     Assumed,
+    /// Set by an experiment in place of the machine's; the source says what it was.
+    Overridden,
 }
 
 impl fmt::Display for Mark {
@@ -25,6 +27,7 @@ impl fmt::Display for Mark {
             Mark::Published => "published",
             Mark::Calibrated => "calibrated",
             Mark::Assumed => "assumed",
+            Mark::Overridden => "overridden",
         })
     }
 }
@@ -60,7 +63,71 @@ pub struct MissingConstant {
     pub name: String,
 }
 
+/// A value that no constant of the machine can take over.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum OverrideError {
+    /// A name that the machine does not have.
+    #[error("{name}: found no such constant{of}, expected {expected}")]
+    Name {
+        /// The name as given.
+        name: String,
+        /// Ends the sentence where there are no constants at all.
+        of: &'static str,
+        /// The name that comes nearest, or where names come from.
+        expected: String,
+    },
+    /// A value that is no finite number.
+    #[error("{name}: found {found}, expected a finite number in {unit}")]
+    Value {
+        /// The constant's name.
+        name: String,
+        /// The value.
+        found: f64,
+        /// The constant's unit.
+        unit: String,
+    },
+}
+
 impl Constants {
+    /// Sets constants to `values`, in the units that they have. Each is [`Mark::Overridden`] then, and its source says
+    /// that `by` set it, and what its value, mark and source were.
+    ///
+    /// # Errors
+    /// A name that the machine does not have, and a value that is not finite; nothing is set then.
+    pub fn override_with(
+        &mut self,
+        values: &BTreeMap<String, f64>,
+        by: &str,
+    ) -> Result<(), OverrideError> {
+        let mut all = self.by_name.clone();
+        for (name, &value) in values {
+            let Some(c) = all.get_mut(name) else { return Err(self.no_such(name)) };
+            if !value.is_finite() {
+                let (name, unit) = (name.clone(), c.unit.clone());
+                return Err(OverrideError::Value { name, found: value, unit });
+            }
+            c.source = format!("{by}; before: {} {} ({}), {}", c.value, c.unit, c.mark, c.source);
+            (c.value, c.mark) = (value, Mark::Overridden);
+        }
+        self.by_name = all;
+        Ok(())
+    }
+
+    fn no_such(&self, name: &str) -> OverrideError {
+        let nearest = |known: &&String| {
+            let likeness = strsim::jaro_winkler(name, known);
+            (likeness * 1e6) as u64
+        };
+        let (of, expected) = match self.by_name.keys().max_by_key(nearest) {
+            Some(known) => ("", format!("a constant of the machine, such as `{known}`")),
+            None => (
+                ": the machine has none",
+                "`from`, a machine of the catalog whose constants hold".to_string(),
+            ),
+        };
+        OverrideError::Name { name: name.to_string(), of, expected }
+    }
+
     /// The constant called `name`, if the machine has it.
     pub fn get(&self, name: &str) -> Option<&Constant> {
         self.by_name.get(name)
@@ -88,5 +155,46 @@ impl Constants {
             c.value *= factor;
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(name: &str, value: f64) -> BTreeMap<String, f64> {
+        BTreeMap::from([(name.to_string(), value)])
+    }
+
+    #[test]
+    fn overriding_keeps_the_unit_and_says_what_was() {
+        let mut all = crate::catalog::load("power9-big-core").unwrap().constants;
+        let before = all.get("wakeup_lines").unwrap().clone();
+        all.override_with(&values("wakeup_lines", 60.0), "x.toml").unwrap();
+        let now = all.get("wakeup_lines").unwrap();
+        assert_eq!((now.value, now.mark, &now.unit), (60.0, Mark::Overridden, &before.unit));
+        let was = format!(
+            "x.toml; before: {} {} ({}), {}",
+            before.value, before.unit, before.mark, before.source
+        );
+        assert_eq!(now.source, was);
+    }
+
+    #[test]
+    fn unknown_names_and_values_are_refused() {
+        let mut all = crate::catalog::load("power9-big-core").unwrap().constants;
+        let before = all.clone();
+        let mut refuse = |name, value| {
+            let error = all.override_with(&values(name, value), "x.toml").unwrap_err().to_string();
+            assert_eq!(all, before);
+            error
+        };
+        assert_eq!(
+            refuse("wakeup_line", 1.0),
+            "wakeup_line: found no such constant, expected a constant of the machine, such as `wakeup_lines`"
+        );
+        assert!(refuse("wakeup_lines", f64::NAN).contains("found NaN, expected a finite number"));
+        let none = Constants::default().override_with(&values("x", 1.0), "x.toml").unwrap_err();
+        assert!(none.to_string().contains("found no such constant: the machine has none"));
     }
 }

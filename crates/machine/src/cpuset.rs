@@ -1,25 +1,41 @@
 //! Sets of CPU numbers, printed and parsed as the kernel does.
 
-use std::fmt;
+mod text;
+
+pub use text::{ParseCpuListError, ParseCpuMaskError};
+
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
-use std::str::FromStr;
+use std::sync::Arc;
 
-/// CPUs that a set can hold: 0 to `MAX_CPUS - 1`.
-pub const MAX_CPUS: usize = 1024;
-const WORDS: usize = MAX_CPUS / 64;
+/// CPUs that a machine can have: 0 to `MAX_CPUS - 1`.
+///
+/// The most that Linux can be built for: `NR_CPUS` goes to 8192 on x86 (`MAXSMP`) and on powerpc, to 4096 on arm64.
+/// Sets hold any number; readers refuse larger ones, because sets and tables by CPU number take the memory that the
+/// largest number asks for.
+pub const MAX_CPUS: usize = 8192;
 
-/// A fixed-size set of CPU numbers below [`MAX_CPUS`].
+/// Words that a set holds in place, without memory of its own: 256 CPUs.
+const LOW_WORDS: usize = 4;
+
+/// A set of CPU numbers.
+///
+/// CPUs below 256 lie in the set itself. Those above lie in words that copies of the set share until one of them
+/// changes, so that a clone never allocates, and neither does anything on a machine of up to 256 CPUs.
 ///
 /// `Display` prints the kernel's list form (`0-3,8`, as `%*pbl`); [`CpuSet::mask`] prints the hexadecimal
-/// form (`%*pb`). Inserting a CPU at or above `MAX_CPUS` panics; the readers check numbers first.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+/// form (`%*pb`). Sets are ordered by their words, the lowest CPUs' first.
+#[derive(Clone, Default)]
 pub struct CpuSet {
-    words: [u64; WORDS],
+    low: [u64; LOW_WORDS],
+    /// Words from CPU 256 on, the last of them never 0; no words and `None` are the same.
+    high: Option<Arc<Vec<u64>>>,
 }
 
 impl CpuSet {
     /// The empty set.
-    pub const EMPTY: CpuSet = CpuSet { words: [0; WORDS] };
+    pub const EMPTY: CpuSet = CpuSet { low: [0; LOW_WORDS], high: None };
 
     /// The set that holds only `cpu`.
     pub fn single(cpu: usize) -> CpuSet {
@@ -33,139 +49,237 @@ impl CpuSet {
         (0..count).collect()
     }
 
+    fn high(&self) -> &[u64] {
+        self.high.as_ref().map_or(&[], |words| words.as_slice())
+    }
+
+    /// The set with the low and the high words; the latter may end in zeros.
+    fn from_words(low: [u64; LOW_WORDS], mut high: Vec<u64>) -> CpuSet {
+        trim(&mut high);
+        CpuSet { low, high: (!high.is_empty()).then(|| Arc::new(high)) }
+    }
+
+    /// Word `index`, which holds the CPUs from `64 * index` on.
+    fn word(&self, index: usize) -> u64 {
+        match index.checked_sub(LOW_WORDS) {
+            None => self.low[index],
+            Some(above) => self.high().get(above).copied().unwrap_or(0),
+        }
+    }
+
+    /// Words up to the last that may hold a CPU.
+    fn nr_words(&self) -> usize {
+        LOW_WORDS + self.high().len()
+    }
+
     /// Adds `cpu`.
     pub fn insert(&mut self, cpu: usize) {
-        self.words[cpu / 64] |= 1 << (cpu % 64);
+        match (cpu / 64).checked_sub(LOW_WORDS) {
+            None => self.low[cpu / 64] |= 1 << (cpu % 64),
+            Some(above) => {
+                let high = Arc::make_mut(self.high.get_or_insert_default());
+                high.resize(high.len().max(above + 1), 0);
+                high[above] |= 1 << (cpu % 64);
+            }
+        }
     }
 
     /// Takes `cpu` out.
     pub fn remove(&mut self, cpu: usize) {
-        self.words[cpu / 64] &= !(1 << (cpu % 64));
+        match (cpu / 64).checked_sub(LOW_WORDS) {
+            None => self.low[cpu / 64] &= !(1 << (cpu % 64)),
+            Some(above) if above < self.high().len() => {
+                let high = Arc::make_mut(self.high.get_or_insert_default());
+                high[above] &= !(1 << (cpu % 64));
+                trim(high);
+            }
+            Some(_) => (),
+        }
     }
 
-    /// Whether `cpu` is in the set; false for any number at or above [`MAX_CPUS`].
+    /// Whether `cpu` is in the set.
+    #[inline]
     pub fn contains(&self, cpu: usize) -> bool {
-        cpu < MAX_CPUS && self.words[cpu / 64] & (1 << (cpu % 64)) != 0
+        self.word(cpu / 64) & (1 << (cpu % 64)) != 0
     }
 
     /// Number of CPUs (the kernel's `cpumask_weight`).
     pub fn len(&self) -> usize {
-        self.words.iter().map(|w| w.count_ones() as usize).sum()
+        self.low.iter().chain(self.high()).map(|w| w.count_ones() as usize).sum()
+    }
+
+    /// Number of CPUs that both sets hold (`cpumask_weight_and`).
+    pub fn intersection_len(&self, other: &CpuSet) -> usize {
+        self.shared_words(other).map(|(a, b)| (a & b).count_ones() as usize).sum()
     }
 
     /// Whether no CPU is in the set.
     pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|&w| w == 0)
+        self.low == [0; LOW_WORDS] && self.high().is_empty()
     }
 
     /// Lowest CPU (`cpumask_first`).
     pub fn first(&self) -> Option<usize> {
-        let word = self.words.iter().position(|&w| w != 0)?;
-        Some(word * 64 + self.words[word].trailing_zeros() as usize)
+        self.iter().next()
     }
 
     /// Highest CPU.
     pub fn last(&self) -> Option<usize> {
-        let word = self.words.iter().rposition(|&w| w != 0)?;
-        Some(word * 64 + 63 - self.words[word].leading_zeros() as usize)
+        let word = (0..self.nr_words()).rfind(|&at| self.word(at) != 0)?;
+        Some(word * 64 + 63 - self.word(word).leading_zeros() as usize)
     }
 
     /// CPUs in ascending order.
-    pub fn iter(&self) -> Iter {
-        Iter { words: self.words, word: 0 }
+    pub fn iter(&self) -> Iter<'_> {
+        Iter { set: self, word: 0, bits: self.low[0] }
+    }
+
+    /// CPUs from `start` on, in ascending order.
+    fn iter_from(&self, start: usize) -> Iter<'_> {
+        let word = start / 64;
+        Iter { set: self, word, bits: self.word(word) & (u64::MAX << (start % 64)) }
     }
 
     /// CPUs in ascending order from `start` on, then from the lowest (`for_each_cpu_wrap`).
-    pub fn iter_wrap(&self, start: usize) -> impl Iterator<Item = usize> + use<> {
-        let set = *self;
-        let from = set.iter().filter(move |&c| c >= start);
-        let rest = set.iter().filter(move |&c| c < start);
-        from.chain(rest)
+    pub fn iter_wrap(&self, start: usize) -> impl Iterator<Item = usize> + use<'_> {
+        self.iter_from(start).chain(self.iter().take_while(move |&c| c < start))
+    }
+
+    /// Words that both sets have.
+    fn shared_words<'a>(&'a self, other: &'a CpuSet) -> impl Iterator<Item = (&'a u64, &'a u64)> {
+        self.low.iter().zip(&other.low).chain(self.high().iter().zip(other.high()))
+    }
+
+    /// CPUs that both sets hold, in ascending order (`for_each_cpu_and`).
+    pub fn iter_and<'a>(&'a self, other: &'a CpuSet) -> impl Iterator<Item = usize> + use<'a> {
+        self.iter().filter(|&c| other.contains(c))
     }
 
     /// Whether every CPU of `self` is in `other`.
     pub fn is_subset(&self, other: &CpuSet) -> bool {
-        self.words.iter().zip(&other.words).all(|(a, b)| a & !b == 0)
+        // The last high word holds a CPU, so more of them hold one that `other` lacks.
+        self.high().len() <= other.high().len()
+            && self.shared_words(other).all(|(a, b)| a & !b == 0)
     }
 
     /// Whether the sets share a CPU.
     pub fn intersects(&self, other: &CpuSet) -> bool {
-        self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
+        self.shared_words(other).any(|(a, b)| a & b != 0)
     }
+}
 
-    /// Reads the kernel's hexadecimal form (`%*pb`: 32-bit chunks joined by commas, the highest first). Chunks above
-    /// [`MAX_CPUS`] must be 0. Empty text is the empty set.
-    ///
-    /// # Errors
-    /// Anything else.
-    pub fn from_mask(text: &str) -> Result<CpuSet, ParseCpuMaskError> {
-        let text = text.trim();
-        let error = || ParseCpuMaskError { found: text.to_string() };
-        let mut set = CpuSet::EMPTY;
-        if text.is_empty() {
-            return Ok(set);
+fn trim(words: &mut Vec<u64>) {
+    while words.last() == Some(&0) {
+        words.pop();
+    }
+}
+
+impl PartialEq for CpuSet {
+    fn eq(&self, other: &CpuSet) -> bool {
+        let same_words = match (&self.high, &other.high) {
+            (None, None) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
+            _ => self.high() == other.high(),
+        };
+        same_words && self.low == other.low
+    }
+}
+
+impl Eq for CpuSet {}
+
+impl Hash for CpuSet {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.low.hash(state);
+        self.high().hash(state);
+    }
+}
+
+impl Ord for CpuSet {
+    fn cmp(&self, other: &CpuSet) -> Ordering {
+        self.low.cmp(&other.low).then_with(|| self.high().cmp(other.high()))
+    }
+}
+
+impl PartialOrd for CpuSet {
+    fn partial_cmp(&self, other: &CpuSet) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[inline]
+fn zip_low(a: &CpuSet, b: &CpuSet, op: impl Fn(u64, u64) -> u64) -> [u64; LOW_WORDS] {
+    std::array::from_fn(|i| op(a.low[i], b.low[i]))
+}
+
+fn union(a: &CpuSet, b: &CpuSet) -> CpuSet {
+    let low = zip_low(a, b, |a, b| a | b);
+    let high = match (&a.high, &b.high) {
+        (None, one) | (one, None) => one.clone(),
+        (Some(a), Some(b)) => {
+            let (longer, shorter) = if a.len() < b.len() { (b, a) } else { (a, b) };
+            let mut high = longer.to_vec();
+            high.iter_mut().zip(shorter.iter()).for_each(|(word, other)| *word |= other);
+            Some(Arc::new(high))
         }
-        for (i, chunk) in text.rsplit(',').enumerate() {
-            let digits = (1..=8).contains(&chunk.len()) && !chunk.starts_with('+');
-            let bits = u32::from_str_radix(chunk, 16).ok().filter(|_| digits).ok_or_else(error)?;
-            match set.words.get_mut(i / 2) {
-                Some(word) => *word |= u64::from(bits) << (32 * (i % 2)),
-                None if bits == 0 => (),
-                None => return Err(error()),
+    };
+    CpuSet { low, high }
+}
+
+fn intersection(a: &CpuSet, b: &CpuSet) -> CpuSet {
+    let low = zip_low(a, b, |a, b| a & b);
+    match (&a.high, &b.high) {
+        (Some(a), Some(b)) => {
+            CpuSet::from_words(low, a.iter().zip(b.iter()).map(|(a, b)| a & b).collect())
+        }
+        _ => CpuSet { low, high: None },
+    }
+}
+
+fn difference(a: &CpuSet, b: &CpuSet) -> CpuSet {
+    let low = zip_low(a, b, |a, b| a & !b);
+    match (&a.high, &b.high) {
+        (Some(a), Some(b)) => {
+            let mut high = a.to_vec();
+            high.iter_mut().zip(b.iter()).for_each(|(word, other)| *word &= !other);
+            CpuSet::from_words(low, high)
+        }
+        _ => CpuSet { low, high: a.high.clone() },
+    }
+}
+
+/// An operator for sets and references to sets alike.
+macro_rules! operator {
+    ($trait:ident, $method:ident, $function:ident) => {
+        operator!($trait, $method, $function, CpuSet, CpuSet);
+        operator!($trait, $method, $function, CpuSet, &CpuSet);
+        operator!($trait, $method, $function, &CpuSet, CpuSet);
+        operator!($trait, $method, $function, &CpuSet, &CpuSet);
+    };
+    ($trait:ident, $method:ident, $function:ident, $left:ty, $right:ty) => {
+        impl $trait<$right> for $left {
+            type Output = CpuSet;
+            #[inline]
+            #[allow(clippy::needless_borrow)]
+            fn $method(self, other: $right) -> CpuSet {
+                $function(&self, &other)
             }
         }
-        Ok(set)
-    }
-
-    /// The kernel's hexadecimal form for a machine of `nr_cpus` possible CPUs: 32-bit chunks joined by
-    /// commas, the highest first and only as wide as `nr_cpus` needs (`ff`, `3,ffffffff`).
-    pub fn mask(&self, nr_cpus: usize) -> String {
-        let chunks = nr_cpus.clamp(1, MAX_CPUS).div_ceil(32);
-        let top_digits = match nr_cpus % 32 {
-            0 => 8,
-            bits => bits.div_ceil(4),
-        };
-        let chunk = |i: usize| (self.words[i / 2] >> (32 * (i % 2))) as u32;
-        let mut out = format!("{:0width$x}", chunk(chunks - 1), width = top_digits);
-        for i in (0..chunks - 1).rev() {
-            out.push_str(&format!(",{:08x}", chunk(i)));
-        }
-        out
-    }
+    };
 }
 
-fn zip_words(a: CpuSet, b: CpuSet, op: impl Fn(u64, u64) -> u64) -> CpuSet {
-    let mut words = [0; WORDS];
-    for (i, word) in words.iter_mut().enumerate() {
-        *word = op(a.words[i], b.words[i]);
-    }
-    CpuSet { words }
-}
+operator!(BitOr, bitor, union);
+operator!(BitAnd, bitand, intersection);
+operator!(Sub, sub, difference);
 
-impl BitOr for CpuSet {
-    type Output = CpuSet;
-    fn bitor(self, other: CpuSet) -> CpuSet {
-        zip_words(self, other, |a, b| a | b)
+impl BitOrAssign<&CpuSet> for CpuSet {
+    fn bitor_assign(&mut self, other: &CpuSet) {
+        *self = union(self, other);
     }
 }
 
 impl BitOrAssign for CpuSet {
     fn bitor_assign(&mut self, other: CpuSet) {
-        *self = *self | other;
-    }
-}
-
-impl BitAnd for CpuSet {
-    type Output = CpuSet;
-    fn bitand(self, other: CpuSet) -> CpuSet {
-        zip_words(self, other, |a, b| a & b)
-    }
-}
-
-impl Sub for CpuSet {
-    type Output = CpuSet;
-    fn sub(self, other: CpuSet) -> CpuSet {
-        zip_words(self, other, |a, b| a & !b)
+        *self |= &other;
     }
 }
 
@@ -178,186 +292,30 @@ impl FromIterator<usize> for CpuSet {
 }
 
 /// Iterator over a [`CpuSet`], ascending.
-pub struct Iter {
-    words: [u64; WORDS],
+#[derive(Clone)]
+pub struct Iter<'a> {
+    set: &'a CpuSet,
     word: usize,
+    /// What is left of the word.
+    bits: u64,
 }
 
-impl Iterator for Iter {
+impl Iterator for Iter<'_> {
     type Item = usize;
+    #[inline]
     fn next(&mut self) -> Option<usize> {
-        while self.word < WORDS {
-            let bits = self.words[self.word];
-            if bits != 0 {
-                self.words[self.word] &= bits - 1;
-                return Some(self.word * 64 + bits.trailing_zeros() as usize);
-            }
+        while self.bits == 0 {
             self.word += 1;
-        }
-        None
-    }
-}
-
-impl fmt::Display for CpuSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::new();
-        let mut cpus = self.iter().peekable();
-        while let Some(start) = cpus.next() {
-            let mut end = start;
-            while cpus.peek() == Some(&(end + 1)) {
-                end += 1;
-                cpus.next();
+            if self.word >= self.set.nr_words() {
+                return None;
             }
-            if !text.is_empty() {
-                text.push(',');
-            }
-            text.push_str(&start.to_string());
-            if end > start {
-                text.push_str(&format!("-{end}"));
-            }
+            self.bits = self.set.word(self.word);
         }
-        f.pad(&text)
-    }
-}
-
-impl fmt::Debug for CpuSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{{{self}}}")
-    }
-}
-
-/// Why a CPU list was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("found `{found}`, expected a CPU list such as 0-3,8 with CPUs below {MAX_CPUS}")]
-pub struct ParseCpuListError {
-    found: String,
-}
-
-/// Why a CPU mask was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("found `{found}`, expected a CPU mask such as ff,ffffffff with CPUs below {MAX_CPUS}")]
-pub struct ParseCpuMaskError {
-    found: String,
-}
-
-impl FromStr for CpuSet {
-    type Err = ParseCpuListError;
-
-    /// Reads the kernel's list form (`0-3,8`, also with strides as `0-30:2/4`). Empty text is the empty set.
-    fn from_str(text: &str) -> Result<CpuSet, ParseCpuListError> {
-        let mut set = CpuSet::EMPTY;
-        let text = text.trim();
-        if text.is_empty() {
-            return Ok(set);
-        }
-        for part in text.split(',') {
-            parse_range(part.trim(), &mut set)
-                .ok_or_else(|| ParseCpuListError { found: text.to_string() })?;
-        }
-        Ok(set)
-    }
-}
-
-/// Adds `a`, `a-b` or `a-b:used/group` (the kernel's `bitmap_parselist` form) to `set`.
-fn parse_range(part: &str, set: &mut CpuSet) -> Option<()> {
-    let number = |s: &str| {
-        let digits = !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-        digits.then(|| s.parse::<usize>().ok()).flatten()
-    };
-    let (range, stride) = match part.split_once(':') {
-        Some((range, stride)) => (range, Some(stride)),
-        None => (part, None),
-    };
-    let (start, end) = match range.split_once('-') {
-        Some((a, b)) => (number(a)?, number(b)?),
-        None => (number(range)?, number(range)?),
-    };
-    let (used, group) = match stride {
-        Some(s) => {
-            let (used, group) = s.split_once('/')?;
-            (number(used)?, number(group)?)
-        }
-        None => (1, 1),
-    };
-    if start > end || end >= MAX_CPUS || used == 0 || used > group {
-        return None;
-    }
-    (start..=end).filter(|c| (c - start) % group < used).for_each(|c| set.insert(c));
-    Some(())
-}
-
-impl serde::Serialize for CpuSet {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for CpuSet {
-    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<CpuSet, D::Error> {
-        let text = String::deserialize(d)?;
-        text.parse().map_err(serde::de::Error::custom)
+        let bit = self.bits.trailing_zeros() as usize;
+        self.bits &= self.bits - 1;
+        Some(self.word * 64 + bit)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn prints_as_the_kernel_does() {
-        let set: CpuSet = [0, 1, 2, 3, 8].into_iter().collect();
-        assert_eq!(set.to_string(), "0-3,8");
-        assert_eq!(set.mask(16), "010f");
-        assert_eq!(CpuSet::first_n(34).mask(34), "3,ffffffff");
-        assert_eq!(CpuSet::EMPTY.to_string(), "");
-        assert_eq!(CpuSet::EMPTY.mask(8), "00");
-    }
-
-    #[test]
-    fn wraps_from_the_start_cpu() {
-        let set: CpuSet = "0-3,70".parse().unwrap();
-        assert_eq!(set.iter_wrap(2).collect::<Vec<_>>(), [2, 3, 70, 0, 1]);
-        assert_eq!(set.iter_wrap(71).collect::<Vec<_>>(), [0, 1, 2, 3, 70]);
-    }
-
-    #[test]
-    fn reads_strides_and_refuses_nonsense() {
-        assert_eq!("0-7:2/4".parse::<CpuSet>().unwrap().to_string(), "0-1,4-5");
-        for bad in ["3-1", "1024", "a", "1,,2", "-1", "0-7:0/4", "0-7:5/4", "+1"] {
-            assert!(bad.parse::<CpuSet>().is_err(), "{bad}");
-        }
-        assert_eq!(CpuSet::from_mask("1,000000f0").unwrap().to_string(), "4-7,32");
-        for bad in ["x", "1,", "123456789", "+1", "-1"] {
-            assert!(CpuSet::from_mask(bad).is_err(), "{bad}");
-        }
-        assert!(CpuSet::from_mask(&format!("1{}", ",00000000".repeat(MAX_CPUS / 32))).is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn list_form_round_trips(cpus in prop::collection::vec(0usize..MAX_CPUS, 0..64)) {
-            let set: CpuSet = cpus.iter().copied().collect();
-            prop_assert_eq!(set.to_string().parse::<CpuSet>().unwrap(), set);
-            prop_assert_eq!(set.iter().count(), set.len());
-            prop_assert_eq!(set.first(), cpus.iter().copied().min());
-            prop_assert_eq!(set.last(), cpus.iter().copied().max());
-        }
-
-        #[test]
-        fn mask_form_round_trips(
-            cpus in prop::collection::vec(0usize..MAX_CPUS, 0..64),
-            width in 1usize..=MAX_CPUS,
-        ) {
-            let set: CpuSet = cpus.iter().copied().filter(|&c| c < width).collect();
-            prop_assert_eq!(CpuSet::from_mask(&set.mask(width)).unwrap(), set);
-            prop_assert_eq!(CpuSet::from_mask(&format!("00000000,{}", set.mask(MAX_CPUS))).unwrap(), set);
-        }
-
-        #[test]
-        fn parser_never_panics(text in ".{0,40}") {
-            let _ = text.parse::<CpuSet>();
-            let _ = CpuSet::from_mask(&text);
-        }
-    }
-}
+mod tests;

@@ -77,7 +77,7 @@ struct Place {
     /// `None` where the machine has no clusters.
     cluster: Option<u32>,
     /// Its last-level cache in hardware, whether or not a kernel sees it; `None` where none is known.
-    cache: Option<u16>,
+    cache: Option<u32>,
     node: u32,
     package: u32,
 }
@@ -130,13 +130,13 @@ impl Distances {
 }
 
 /// The CPU's cache of the highest level, by its index among the machine's caches.
-fn last_level_cache(machine: &Machine, cpu: usize) -> Option<u16> {
+fn last_level_cache(machine: &Machine, cpu: usize) -> Option<u32> {
     let holds = |set: &CpuSet| set.contains(cpu);
     let caches = machine.caches.iter().enumerate();
     let last = caches
         .filter(|(_, c)| c.kind != CacheKind::Instruction && holds(&c.cpus))
         .max_by_key(|(_, c)| c.level)?;
-    Some(last.0 as u16)
+    Some(last.0 as u32)
 }
 
 #[cfg(test)]

@@ -39,6 +39,12 @@ pub struct OsIds {
     pub cluster: Option<u32>,
     /// `die_id`.
     pub die: Option<u32>,
+    /// `book_id` of s390.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub book: Option<u32>,
+    /// `drawer_id` of s390.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drawer: Option<u32>,
 }
 
 /// A logical CPU (hardware thread). Its number is its index in [`Machine::cpus`].
@@ -288,6 +294,19 @@ impl Machine {
         self.cpus_where(|c| c.package == package)
     }
 
+    /// CPUs of `cpu`'s book, online or not, where there is one (s390): several packages.
+    pub fn book_cpus(&self, cpu: usize) -> Option<CpuSet> {
+        let ids = self.cpus[cpu].ids;
+        ids.book?;
+        Some(self.cpus_where(|c| (c.ids.drawer, c.ids.book) == (ids.drawer, ids.book)))
+    }
+
+    /// CPUs of `cpu`'s drawer, online or not, where there is one (s390): several books.
+    pub fn drawer_cpus(&self, cpu: usize) -> Option<CpuSet> {
+        let drawer = self.cpus[cpu].ids.drawer?;
+        Some(self.cpus_where(|c| c.ids.drawer == Some(drawer)))
+    }
+
     /// CPUs of `cpu`'s NUMA node, online or not.
     pub fn node_cpus(&self, cpu: usize) -> CpuSet {
         let node = self.cpus[cpu].node;
@@ -301,13 +320,13 @@ impl Machine {
             .filter(|tg| tg.property == property)
             .flat_map(|tg| &tg.groups)
             .find(|group| group.contains(cpu))
-            .copied()
+            .cloned()
     }
 
     /// Small-core siblings of `cpu`, as the big-core study's sysfs file `small_core_siblings` lists them:
     /// online threads of the same small core, or `None` where firmware names no thread groups.
     pub fn small_core_siblings(&self, cpu: usize) -> Option<CpuSet> {
-        Some(self.thread_group(cpu, ThreadGroupProperty::L1)? & self.online)
+        Some(self.thread_group(cpu, ThreadGroupProperty::L1)? & &self.online)
     }
 
     /// CPUs that share a pipeline with `cpu`: its small core where firmware names one, else its core.
@@ -331,7 +350,7 @@ impl Machine {
         let possible = self.possible();
         if !online.is_subset(&possible) {
             return Err(OnlineError::Unknown {
-                found: (online - possible).to_string(),
+                found: (online - &possible).to_string(),
                 possible: possible.to_string(),
             });
         }

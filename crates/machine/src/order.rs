@@ -12,7 +12,7 @@ impl Machine {
             return None;
         }
         let renumbered = |set: &mut CpuSet| {
-            let old = *set;
+            let old = set.clone();
             *set = (0..order.len()).filter(|&n| old.contains(order[n])).collect();
         };
         let mut out = self.clone();

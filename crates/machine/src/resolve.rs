@@ -15,7 +15,7 @@ const SYNTHETIC: &str = "synthetic:";
 /// The machine that `spec` names:
 /// * `host`: this computer;
 /// * a name of the catalog;
-/// * a catalog file of one's own, `FILE.toml`; `FILE.toml:VARIANT` where it holds several ([`catalog::read`]), with the
+/// * a catalog file of one's own, `FILE.toml`; `FILE.toml#VARIANT` (or `FILE.toml:VARIANT`) where it holds several ([`catalog::read`]), with the
 ///   device tree that it may name in the same directory;
 /// * `qemu:` and arguments of QEMU, such as `qemu:-M virt -smp 8,clusters=2,cores=4` ([`qemu::read`]);
 /// * `synthetic:` and a synthetic string of hwloc, such as `synthetic:pack:2 l3:1 core:4 pu:2`
@@ -59,11 +59,10 @@ pub fn resolve_snapshot(spec: &str) -> Result<Snapshot, MachineError> {
     if path.is_file() {
         return file(path, None);
     }
-    match spec.rsplit_once(':') {
-        Some((archive, step)) if Path::new(archive).is_file() => {
-            file(Path::new(archive), Some(step))
-        }
-        _ => Err(unknown(spec, "neither a name of the catalog nor a path")),
+    let part = [spec.rsplit_once('#'), spec.rsplit_once(':')];
+    match part.into_iter().flatten().find(|(whole, _)| Path::new(whole).is_file()) {
+        Some((whole, part)) => file(Path::new(whole), Some(part)),
+        None => Err(unknown(spec, "neither a name of the catalog nor a path")),
     }
 }
 
@@ -187,6 +186,9 @@ mod tests {
         fs::write(path("own.toml"), include_str!("../catalog/power8.toml")).unwrap();
         let own = resolve(&path("own.toml:power8-16core")).unwrap();
         assert_eq!(own, catalog::load("power8-16core").unwrap());
+        assert_eq!(resolve(&path("own.toml#power8-16core")).unwrap(), own);
+        assert!(fail(&path("own.toml#power7")).contains("own.toml: "), "{}", fail(&path("own.toml#power7")));
+        assert!(fail(&path("none.toml#power8")).contains("neither a name of the catalog nor a path"));
         assert!(fail(&path("own.toml")).ends_with(
             "own.toml: variant: found 2 machines and none picked, expected one of power8, power8-16core"
         ));
@@ -229,6 +231,16 @@ mod tests {
         );
         fs::create_dir_all(dir.path().join("sys/devices/system/cpu")).unwrap();
         fs::write(path("uname"), "Linux h 6.12\n").unwrap();
-        assert!(fail(&path("")).contains("found `Linux h 6.12`, expected output of `uname -a`"));
+        fs::write(path("sys/devices/system/cpu/present"), "0\n").unwrap();
+        let odd = resolve_snapshot(&path("")).unwrap();
+        assert_eq!((odd.machine.arch, odd.release.as_deref()), (Arch::Other, Some("6.12")));
+        let unknown = odd.machine.unknown.join("\n");
+        assert!(unknown.contains("uname: found `Linux h 6.12`, expected output of"), "{unknown}");
+        fs::create_dir(path("fw")).unwrap();
+        fs::write(path("fw/fdt"), "hello").unwrap();
+        fs::write(path("uname"), "Linux h 6.12 ppc64le\n").unwrap();
+        let unknown = resolve(&path("")).unwrap().unknown.join("\n");
+        assert!(unknown.contains("offset 0x0: found 0x68656c6c"), "{unknown}");
+        assert!(unknown.contains("; sysfs stands alone."), "{unknown}");
     }
 }

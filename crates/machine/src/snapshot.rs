@@ -127,10 +127,15 @@ fn read(files: &Files, name: &str) -> Result<Snapshot, MachineError> {
     let mut seen = seen?;
     seen.vendor = recorded::vendor(files)?;
     seen.firmware = firmware::kind(files);
+    seen.unknown.extend(recorded::odd_uname(files));
     let tables = match tree {
-        Ok(tree) => firmware::read(files, tree?, &mut seen)?,
+        Ok(tree) => tree.and_then(|tree| firmware::read(files, tree, &mut seen)),
         Err(panic) => std::panic::resume_unwind(panic),
     };
+    let tables = tables.unwrap_or_else(|odd| {
+        seen.unknown.push(format!("Firmware's tables: {odd}; sysfs stands alone."));
+        None
+    });
     let machine = match tables {
         Some(tables) => merge::merge(tables, seen, &files.root())?,
         None => seen,

@@ -182,6 +182,7 @@ fn cpus(frame: &Frame, draw: &Draw) -> Vec<Cpu> {
                 core: id(core),
                 cluster: id(cluster).filter(|_| frame.clusters > 0),
                 die: id(die % frame.dies),
+                ..OsIds::default()
             },
             capacity: match draw.seed(7) % 3 {
                 0 => None,

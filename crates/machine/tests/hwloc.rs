@@ -17,7 +17,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
 
 /// Online parts of sets, without empty ones, in the order of their first CPUs.
 fn shown(sets: impl IntoIterator<Item = CpuSet>, machine: &Machine) -> BTreeSet<String> {
-    let online = sets.into_iter().map(|set| set & machine.online);
+    let online = sets.into_iter().map(|set| set & &machine.online);
     online.filter(|set| !set.is_empty()).map(|set| set.to_string()).collect()
 }
 
@@ -31,13 +31,13 @@ fn levels(m: &Machine) -> BTreeMap<String, BTreeSet<String>> {
     put("Group:Cluster", cpus().filter_map(|cpu| m.cluster_cpus(cpu)).collect());
     put("Die", cpus().map(|cpu| m.die_cpus(cpu)).collect());
     put("Package", cpus().map(|cpu| m.package_cpus(cpu)).collect());
-    put("NUMANode", m.nodes.iter().map(|n| n.cpus).collect());
+    put("NUMANode", m.nodes.iter().map(|n| n.cpus.clone()).collect());
     for level in 1..=5 {
         for (name, instructions) in [("Cache", false), ("iCache", true)] {
             let wanted = |c: &&machine::Cache| {
                 c.level == level && (c.kind == CacheKind::Instruction) == instructions
             };
-            let sets = m.caches.iter().filter(wanted).map(|c| c.cpus).collect();
+            let sets = m.caches.iter().filter(wanted).map(|c| c.cpus.clone()).collect();
             put(&format!("L{level}{name}"), sets);
         }
     }

@@ -5,13 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/hwloc/dev");
+const SNAPSHOTS: [&str; 2] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/hwloc/dev"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/hwloc/more"),
+];
 
 /// Kinds of hwloc objects that are compared; the others are no levels of a [`Machine`].
 const LEVELS: &[&str] = &[
     "PU",
     "Core",
+    "Group:Book",
     "Group:Cluster",
+    "Group:Drawer",
     "L1Cache",
     "L1iCache",
     "L2Cache",
@@ -65,22 +70,24 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
 
 /// CPU sets of the machine's online CPUs by the names of [`LEVELS`].
 fn levels(machine: &Machine) -> BTreeMap<&'static str, BTreeSet<String>> {
-    let online = machine.online;
+    let online = machine.online.clone();
     let each = |set: &dyn Fn(usize) -> Option<CpuSet>| -> BTreeSet<String> {
-        let sets = online.iter().filter_map(set).map(|s| s & online);
+        let sets = online.iter().filter_map(set).map(|s| s & &online);
         sets.filter(|s| !s.is_empty()).map(|s| s.to_string()).collect()
     };
     let caches = |level: u8, instruction: bool| -> BTreeSet<String> {
         let of = |c: &&Cache| c.level == level && (c.kind == CacheKind::Instruction) == instruction;
-        machine.caches.iter().filter(of).map(|c| (c.cpus & online).to_string()).collect()
+        machine.caches.iter().filter(of).map(|c| (&c.cpus & &online).to_string()).collect()
     };
     let dies = each(&|c| Some(machine.die_cpus(c)));
     let packages = each(&|c| Some(machine.package_cpus(c)));
-    let nodes = machine.nodes.iter().map(|n| n.cpus & online).filter(|cpus| !cpus.is_empty());
+    let nodes = machine.nodes.iter().map(|n| &n.cpus & &online).filter(|cpus| !cpus.is_empty());
     let mut levels = BTreeMap::from([
         ("PU", each(&|c| Some(CpuSet::single(c)))),
         ("Core", each(&|c| Some(machine.core_cpus(c)))),
         // hwloc leaves clusters of one CPU out.
+        ("Group:Book", each(&|c| machine.book_cpus(c))),
+        ("Group:Drawer", each(&|c| machine.drawer_cpus(c))),
         ("Group:Cluster", each(&|c| machine.cluster_cpus(c).filter(|set| set.len() > 1))),
         ("L1Cache", caches(1, false)),
         ("L1iCache", caches(1, true)),
@@ -98,14 +105,18 @@ fn levels(machine: &Machine) -> BTreeMap<&'static str, BTreeSet<String>> {
 
 /// Snapshots with hwloc's findings beside them, by name; `None` (and a line saying so) without `../shared`.
 fn snapshots() -> Option<Vec<(String, PathBuf)>> {
-    let Ok(dir) = fs::read_dir(SNAPSHOTS) else {
-        assert!(env::var("CI").is_err(), "CI must have ../shared");
-        println!("skipped: no ../shared");
-        return None;
-    };
-    let paths = dir.map(|entry| entry.unwrap().path());
-    let name = |p: &Path| Some(p.file_name()?.to_str()?.strip_suffix(".tar.bz2")?.to_string());
-    let mut all: Vec<_> = paths.filter_map(|p| Some((name(&p)?, p))).collect();
+    let mut all = Vec::new();
+    for dir in SNAPSHOTS {
+        let Ok(dir) = fs::read_dir(dir) else {
+            assert!(env::var("CI").is_err(), "CI must have ../shared");
+            println!("skipped: no ../shared");
+            return None;
+        };
+        let paths = dir.map(|entry| entry.unwrap().path());
+        let name =
+            |p: &Path| Some(p.file_name()?.to_str()?.strip_suffix(".tar.bz2")?.to_string());
+        all.extend(paths.filter_map(|p| Some((name(&p)?, p))));
+    }
     all.sort();
     assert!(!all.is_empty());
     Some(all)
@@ -124,7 +135,7 @@ fn levels_are_those_that_hwloc_finds() {
             }
         };
         let ours = levels(&machine);
-        let json = fs::read_to_string(format!("{SNAPSHOTS}/{name}.levels.json")).unwrap();
+        let json = fs::read_to_string(archive.with_file_name(format!("{name}.levels.json"))).unwrap();
         let theirs: BTreeMap<String, BTreeSet<String>> = serde_json::from_str(&json).unwrap();
         for &level in LEVELS {
             let empty = BTreeSet::new();

@@ -80,10 +80,10 @@ fn steps(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn caches_of(cpu: usize, machine: &Machine) -> Vec<Cache> {
-    let online = machine.online;
+    let online = machine.online.clone();
     let here = machine.caches.iter().filter(|c| c.cpus.contains(cpu));
     // The captures have no file with the ways.
-    here.map(|c| Cache { cpus: c.cpus & online, ways: None, ..c.clone() }).collect()
+    here.map(|c| Cache { cpus: &c.cpus & &online, ways: None, ..c.clone() }).collect()
 }
 
 /// The number in the topology file `name` of `cpu` below `step`; `None` for the kernel's -1.
@@ -96,7 +96,7 @@ fn topology_id(step: &Path, cpu: usize, name: &str) -> Option<u32> {
 fn compare(tree: &Machine, kernel: &Machine, what: &str) {
     assert_eq!(tree.arch, kernel.arch, "{what}");
     assert_eq!(tree.cpus.len(), kernel.cpus.len(), "{what}: CPUs");
-    let online = kernel.online;
+    let online = kernel.online.clone();
     for cpu in 0..tree.cpus.len() {
         let what = format!("{what}: CPU {cpu}");
         assert_eq!(tree.cpus[cpu].hw_id, kernel.cpus[cpu].hw_id, "{what}: hardware id");
@@ -104,9 +104,9 @@ fn compare(tree: &Machine, kernel: &Machine, what: &str) {
         assert_eq!(tree.node_cpus(cpu), kernel.node_cpus(cpu), "{what}: CPUs of its node");
         if online.contains(cpu) {
             assert_eq!(tree.cpus[cpu].package, kernel.cpus[cpu].package, "{what}: package");
-            let packages = (tree.package_cpus(cpu) & online, kernel.package_cpus(cpu) & online);
+            let packages = (tree.package_cpus(cpu) & &online, kernel.package_cpus(cpu) & &online);
             assert_eq!(packages.0, packages.1, "{what}: package");
-            assert_eq!(tree.core_cpus(cpu) & online, kernel.core_cpus(cpu), "{what}: core");
+            assert_eq!(tree.core_cpus(cpu) & &online, kernel.core_cpus(cpu), "{what}: core");
             assert_eq!(caches_of(cpu, tree), caches_of(cpu, kernel), "{what}: caches");
         }
     }
@@ -132,7 +132,7 @@ fn device_trees_give_what_kernels_show() {
         let tree = devicetree::read(&blob, &fdt.display().to_string()).unwrap();
         for step in steps(&folder) {
             let kernel = sysfs::read(&step, Arch::Powerpc).unwrap();
-            let tree = tree.with_online(kernel.online).unwrap();
+            let tree = tree.with_online(kernel.online.clone()).unwrap();
             compare(&tree, &kernel, &step.display().to_string());
             for cpu in kernel.online.iter() {
                 let id = topology_id(&step, cpu, "core_id");
@@ -153,7 +153,7 @@ fn smt_modes_are_those_of_the_captures() {
         assert_eq!(tree.online, kernel.online, "{step}");
         for cpu in kernel.online.iter() {
             let data = kernel.caches.iter().find(|c| c.cpus.contains(cpu)).unwrap();
-            assert_eq!(tree.small_core_siblings(cpu), Some(data.cpus), "{step}: CPU {cpu}");
+            assert_eq!(tree.small_core_siblings(cpu), Some(data.cpus.clone()), "{step}: CPU {cpu}");
         }
     }
 }
@@ -220,7 +220,7 @@ fn arm64_device_tree_gives_what_its_kernel_shows() {
     assert_eq!(tree.cpus[17].hw_id, 0x101);
     let nodes: Vec<_> = [&tree, &kernel]
         .iter()
-        .map(|m| m.nodes.iter().map(|n| (n.id, n.cpus, n.distances.clone())).collect::<Vec<_>>())
+        .map(|m| m.nodes.iter().map(|n| (n.id, n.cpus.clone(), n.distances.clone())).collect::<Vec<_>>())
         .collect();
     assert_eq!(nodes[0], nodes[1]);
     let memory = [&tree, &kernel].map(|m| m.nodes[0].memory_kib.unwrap());

@@ -79,7 +79,7 @@ fn unpack(archive: &Path) -> (TempDir, PathBuf) {
 
 /// Parts in which `made` differs from `shown`, of the CPUs online there.
 fn differences(made: &Machine, shown: &Machine) -> BTreeSet<&'static str> {
-    let online = shown.online;
+    let online = shown.online.clone();
     let mut different = BTreeSet::new();
     let mut check = |part: &'static str, same: bool| {
         if !same {
@@ -88,16 +88,16 @@ fn differences(made: &Machine, shown: &Machine) -> BTreeSet<&'static str> {
     };
     check("cpus", made.cpus.len() == shown.cpus.len());
     for cpu in online.iter().filter(|&cpu| cpu < made.cpus.len()) {
-        check("core", made.core_cpus(cpu) & online == shown.core_cpus(cpu) & online);
-        let cluster = |m: &Machine| m.cluster_cpus(cpu).map(|set| set & online);
+        check("core", made.core_cpus(cpu) & &online == shown.core_cpus(cpu) & &online);
+        let cluster = |m: &Machine| m.cluster_cpus(cpu).map(|set| set & &online);
         check("cluster", cluster(made) == cluster(shown));
-        check("die", made.die_cpus(cpu) & online == shown.die_cpus(cpu) & online);
-        check("package", made.package_cpus(cpu) & online == shown.package_cpus(cpu) & online);
-        check("nodes", made.node_cpus(cpu) & online == shown.node_cpus(cpu) & online);
+        check("die", made.die_cpus(cpu) & &online == shown.die_cpus(cpu) & &online);
+        check("package", made.package_cpus(cpu) & &online == shown.package_cpus(cpu) & &online);
+        check("nodes", made.node_cpus(cpu) & &online == shown.node_cpus(cpu) & &online);
         // Caches without size are the kernel's guess: firmware tells arm64 of none.
         let caches = |m: &Machine| -> Vec<Cache> {
             let here = m.caches.iter().filter(|c| c.cpus.contains(cpu) && c.size_kib.is_some());
-            here.map(|c| Cache { cpus: c.cpus & online, ways: None, ..c.clone() }).collect()
+            here.map(|c| Cache { cpus: &c.cpus & &online, ways: None, ..c.clone() }).collect()
         };
         check("caches", caches(made) == caches(shown));
     }

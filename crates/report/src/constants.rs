@@ -2,13 +2,15 @@
 
 use machine::{Constants, Mark};
 
-/// The calibrated constants with the figures they were fitted on, then the names of the others by mark.
+/// The overridden and the calibrated constants with where they come from, then the names of the others by mark.
 pub fn by_mark(machine: &str, constants: &Constants) -> String {
     let mut out = format!("Constants of {machine}:\n");
-    for (name, c) in constants.iter().filter(|(_, c)| c.mark == Mark::Calibrated) {
-        let line = format!("calibrated  {name} = {} {}: {}", c.value, c.unit, c.source);
-        let options = textwrap::Options::new(96).subsequent_indent("              ");
-        out.push_str(&format!("  {}\n", textwrap::fill(&line, options)));
+    for mark in [Mark::Overridden, Mark::Calibrated] {
+        for (name, c) in constants.iter().filter(|(_, c)| c.mark == mark) {
+            let line = format!("{mark}  {name} = {} {}: {}", c.value, c.unit, c.source);
+            let options = textwrap::Options::new(96).subsequent_indent("              ");
+            out.push_str(&format!("  {}\n", textwrap::fill(&line, options)));
+        }
     }
     for mark in [Mark::Measured, Mark::Published, Mark::Assumed] {
         let names: Vec<&str> =

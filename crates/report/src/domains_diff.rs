@@ -43,7 +43,7 @@ pub fn of_domains(domains: &Domains, version: Version) -> LinesByCpu {
                 ("capacities of groups".to_string(), text(&|g| g.capacity.to_string())),
             ];
             lines.extend(files.get(&(cpu, m)).into_iter().flatten().cloned());
-            out.push(DomainLines { key: key(domain.name, &out), span: Some(domain.span), lines });
+            out.push(DomainLines { key: key(domain.name, &out), span: Some(domain.span.clone()), lines });
         }
         (cpu, out)
     };
@@ -125,8 +125,8 @@ fn note(
 ) {
     let (text, span) = match (&old, &new) {
         (Some(old), Some(new)) => (changes(&old.lines, &new.lines), None),
-        (Some(one), None) => (all('-', one), one.span),
-        (None, Some(one)) => (all('+', one), one.span),
+        (Some(one), None) => (all('-', one), one.span.clone()),
+        (None, Some(one)) => (all('+', one), one.span.clone()),
         (None, None) => return,
     };
     let at = levels.iter().position(|(other, _)| other == key).unwrap_or(levels.len());

@@ -28,7 +28,7 @@ pub fn domains_tree(domains: &Domains, version: Version, title: &str) -> String 
     let letters = letters(domains);
     let label = format!("{title}: kernel {version}, {} CPUs online", domains.cpus.len());
     let mut root = Tree::new(clip(&label, WIDTH));
-    grow(&mut root, &branches(domains, domains.cpus, 0), &letters);
+    grow(&mut root, &branches(domains, domains.cpus.clone(), 0), &letters);
     format!("{root}\n{}", legend(domains, version, &letters))
 }
 
@@ -44,7 +44,7 @@ fn branches(domains: &Domains, cpus: CpuSet, depth: usize) -> Vec<Branch<'_>> {
         }
     }
     for branch in out.iter_mut().filter(|b| b.domain.is_some()) {
-        branch.below = branches(domains, branch.cpus, depth + 1);
+        branch.below = branches(domains, branch.cpus.clone(), depth + 1);
     }
     // The groups name CPUs without a domain of their own already.
     out.retain(|b| b.domain.is_some() || depth == 0);
@@ -53,7 +53,7 @@ fn branches(domains: &Domains, cpus: CpuSet, depth: usize) -> Vec<Branch<'_>> {
 
 fn alike(a: Option<&Domain>, b: Option<&Domain>) -> bool {
     match (a, b) {
-        (Some(a), Some(b)) => (a.name, a.span, a.flags) == (b.name, b.span, b.flags),
+        (Some(a), Some(b)) => (a.name, &a.span, a.flags) == (b.name, &b.span, b.flags),
         (a, b) => a.is_none() && b.is_none(),
     }
 }

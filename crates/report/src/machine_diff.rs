@@ -104,7 +104,7 @@ impl Diff<'_> {
         }
         if groups.len() <= MANY {
             for ((a, b), cpus) in groups {
-                self.push(part, &format!("{what} of CPUs {}", list_text(cpus)), Some(a), Some(b));
+                self.push(part, &format!("{what} of CPUs {}", list_text(&cpus)), Some(a), Some(b));
             }
             return;
         }
@@ -114,7 +114,7 @@ impl Diff<'_> {
             shortened(values.collect())
         };
         let (a, b) = (list(a), list(b));
-        self.push(part, &format!("{what} of CPUs {}", list_text(cpus)), Some(a), Some(b));
+        self.push(part, &format!("{what} of CPUs {}", list_text(&cpus)), Some(a), Some(b));
     }
 }
 

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 /// What a branch stands for, the widest first: where two span the same CPUs, the later is the inner one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
+    Drawer,
+    Book,
     Package,
     Node,
     Die,
@@ -49,7 +51,8 @@ pub(crate) fn levels(machine: &Machine) -> Levels<'_> {
     units.extend(nodes(machine, &units));
     units.extend(cores(machine));
     let mut apart = Vec::new();
-    for unit in dies(machine).into_iter().chain(clusters(machine)) {
+    let containers = containers(machine);
+    for unit in containers.into_iter().chain(dies(machine)).chain(clusters(machine)) {
         let fits = !units.iter().any(|u| crosses(&u.cpus, &unit.cpus));
         if fits { &mut units } else { &mut apart }.push(unit);
     }
@@ -59,7 +62,7 @@ pub(crate) fn levels(machine: &Machine) -> Levels<'_> {
             unit.caches.push(cache);
             continue;
         }
-        let mut unit = Branch::new(Rank::Cache, cache.cpus, String::new());
+        let mut unit = Branch::new(Rank::Cache, cache.cpus.clone(), String::new());
         unit.caches.push(cache);
         let crosses = |u: &Branch| crosses(&u.cpus, &cache.cpus);
         let fits = !cache.cpus.is_empty() && !units.iter().any(crosses);
@@ -101,7 +104,7 @@ fn sets<K: Ord>(machine: &Machine, key: impl Fn(&Cpu) -> Option<K>) -> BTreeMap<
 
 fn packages<'a>(machine: &Machine) -> Vec<Branch<'a>> {
     let sets = sets(machine, |c| Some(c.package));
-    sets.iter().map(|(n, cpus)| Branch::new(Rank::Package, *cpus, format!("package {n}"))).collect()
+    sets.iter().map(|(n, cpus)| Branch::new(Rank::Package, cpus.clone(), format!("package {n}"))).collect()
 }
 
 /// Nodes where there is more than one; one that has parts of several packages is a branch in each.
@@ -112,15 +115,32 @@ fn nodes<'a>(machine: &'a Machine, packages: &[Branch]) -> Vec<Branch<'a>> {
     }
     let of_node = sets(machine, |c| Some(c.node));
     for node in &machine.nodes {
-        let Some(&cpus) = of_node.get(&node.id) else { continue };
-        let whole = !packages.iter().any(|p| crosses(&p.cpus, &cpus));
+        let Some(cpus) = of_node.get(&node.id) else { continue };
+        let whole = !packages.iter().any(|p| crosses(&p.cpus, cpus));
         let parts: Vec<CpuSet> = match whole {
-            true => vec![cpus],
-            false => packages.iter().map(|p| p.cpus & cpus).filter(|c| !c.is_empty()).collect(),
+            true => vec![cpus.clone()],
+            false => packages.iter().map(|p| &p.cpus & cpus).filter(|c| !c.is_empty()).collect(),
         };
         for cpus in parts {
             let unit = Branch::new(Rank::Node, cpus, format!("node {}", node.id));
             units.push(Branch { node: Some(node), ..unit });
+        }
+    }
+    units
+}
+
+/// Drawers and books (s390).
+fn containers<'a>(machine: &Machine) -> Vec<Branch<'a>> {
+    let mut units = Vec::new();
+    for cpu in 0..machine.cpus.len() {
+        let ids = machine.cpus[cpu].ids;
+        let drawer = machine.drawer_cpus(cpu).map(|cpus| (Rank::Drawer, "drawer", cpus, ids.drawer));
+        let book = machine.book_cpus(cpu).map(|cpus| (Rank::Book, "book", cpus, ids.book));
+        for (rank, name, cpus, id) in drawer.into_iter().chain(book) {
+            if cpus.first() == Some(cpu) {
+                let id = id.map_or(String::new(), |id| format!(" {id}"));
+                units.push(Branch::new(rank, cpus, format!("{name}{id}")));
+            }
         }
     }
     units
@@ -136,7 +156,7 @@ fn dies<'a>(machine: &Machine) -> Vec<Branch<'a>> {
     let of = |cpus: &CpuSet| cpus.first().and_then(|c| machine.cpus.get(c));
     let unit = |(&number, cpus): (&u32, &CpuSet)| {
         let number = of(cpus).and_then(|c| c.ids.die).unwrap_or(number);
-        Branch::new(Rank::Die, *cpus, format!("die {number}"))
+        Branch::new(Rank::Die, cpus.clone(), format!("die {number}"))
     };
     dies.iter().map(unit).collect()
 }
@@ -151,7 +171,7 @@ fn clusters<'a>(machine: &Machine) -> Vec<Branch<'a>> {
     let of = |cpus: &CpuSet| cpus.first().and_then(|c| machine.cpus.get(c));
     let unit = |(&number, cpus): (&u32, &CpuSet)| {
         let number = of(cpus).and_then(|c| c.ids.cluster).unwrap_or(number);
-        Branch::new(Rank::Cluster, *cpus, format!("cluster {number}"))
+        Branch::new(Rank::Cluster, cpus.clone(), format!("cluster {number}"))
     };
     clusters.iter().map(unit).collect()
 }
@@ -167,7 +187,7 @@ fn cores<'a>(machine: &Machine) -> Vec<Branch<'a>> {
         let kind = if groups.is_some() { "big core" } else { "core" };
         units.push(Branch::new(Rank::Core, cpus, format!("{kind} {core}")));
         for group in groups.iter().flat_map(|tg| &tg.groups) {
-            units.push(Branch::new(Rank::SmallCore, *group, "small core".to_string()));
+            units.push(Branch::new(Rank::SmallCore, group.clone(), "small core".to_string()));
         }
     }
     units

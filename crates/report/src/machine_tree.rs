@@ -91,7 +91,7 @@ pub(crate) fn apart_text(branch: &Branch) -> String {
     let names = (!branch.name.is_empty()).then(|| branch.name.clone());
     let caches = branch.caches.iter().map(|c| cache_text(c));
     let names: Vec<String> = names.into_iter().chain(caches).collect();
-    format!("{} {}", names.join(" "), in_brackets(branch.cpus))
+    format!("{} {}", names.join(" "), in_brackets(&branch.cpus))
 }
 
 fn node_detail(node: &Node) -> String {

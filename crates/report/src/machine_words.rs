@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 const LIST_WIDTH: usize = 40;
 
 /// `(CPU 3)` or `(CPUs 0-7)`.
-pub(crate) fn in_brackets(cpus: CpuSet) -> String {
+pub(crate) fn in_brackets(cpus: &CpuSet) -> String {
     match cpus.len() {
         0 => "(no CPU)".to_string(),
         _ => format!("({})", cpus_text(cpus)),
@@ -15,7 +15,7 @@ pub(crate) fn in_brackets(cpus: CpuSet) -> String {
 }
 
 /// `CPU 3` or `CPUs 0-7`.
-pub(crate) fn cpus_text(cpus: CpuSet) -> String {
+pub(crate) fn cpus_text(cpus: &CpuSet) -> String {
     match cpus.len() {
         1 => format!("CPU {cpus}"),
         _ => format!("CPUs {}", list_text(cpus)),
@@ -23,7 +23,7 @@ pub(crate) fn cpus_text(cpus: CpuSet) -> String {
 }
 
 /// The kernel's list form; of a long list its start and how many there are.
-pub(crate) fn list_text(cpus: CpuSet) -> String {
+pub(crate) fn list_text(cpus: &CpuSet) -> String {
     let list = cpus.to_string();
     if list.len() <= LIST_WIDTH {
         return list;
@@ -101,7 +101,7 @@ pub(crate) fn facts(machine: &Machine) -> Vec<String> {
                 by_value.entry(value).or_default().insert(cpu);
             }
         }
-        let texts = by_value.iter().rev().map(|(v, cpus)| format!("{v} ({})", cpus_text(*cpus)));
+        let texts = by_value.iter().rev().map(|(v, cpus)| format!("{v} ({})", cpus_text(cpus)));
         facts.push(format!("Capacities: {}", texts.collect::<Vec<_>>().join(", ")));
     }
     facts.extend(clocks(&machine.policies));
@@ -121,16 +121,16 @@ fn clocks(policies: &[FrequencyPolicy]) -> Vec<String> {
         let text = policy_text(policy);
         match kinds.iter_mut().find(|(t, ..)| *t == text) {
             Some((_, cpus, count)) => {
-                *cpus |= policy.cpus;
+                *cpus |= policy.cpus.clone();
                 *count += 1;
             }
-            None => kinds.push((text, policy.cpus, 1)),
+            None => kinds.push((text, policy.cpus.clone(), 1)),
         }
     }
     let line = |(text, cpus, count): (String, CpuSet, usize)| {
         let policies =
             if count == 1 { "1 policy".to_string() } else { format!("{count} policies") };
-        format!("Clocks: {text}; {policies}, {}", cpus_text(cpus))
+        format!("Clocks: {text}; {policies}, {}", cpus_text(&cpus))
     };
     kinds.into_iter().map(line).collect()
 }

@@ -3,6 +3,7 @@
 use crate::error::ReportError;
 use crate::layouts::{Style, csv, markdown, ministats, plain};
 use crate::{comparison, constants, counters, validation, workload};
+use machine::{Constant, Mark};
 use results::Analysis;
 use results::analysis::{Part, TableAnalysis, TablesAnalysis};
 
@@ -76,6 +77,9 @@ fn whole(analysis: &Analysis, with_counters: bool) -> String {
     if let Some(published) = &analysis.published {
         out.push_str(&heading("Published beside predicted"));
         out.push_str(&validation::validation(published));
+    }
+    let is_overridden = |c: &Constant| c.mark == Mark::Overridden;
+    if analysis.published.is_some() || results.constants.iter().any(|(_, c)| is_overridden(c)) {
         out.push_str(&constants::by_mark(&results.experiment.machine, &results.constants));
     }
     out

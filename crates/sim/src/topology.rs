@@ -121,7 +121,7 @@ pub struct Topology {
     distances: Distances,
 }
 
-fn list(set: CpuSet) -> Box<[Cpu]> {
+fn list(set: &CpuSet) -> Box<[Cpu]> {
     set.iter().map(|c| c as Cpu).collect()
 }
 
@@ -133,7 +133,7 @@ fn number(sets: &[CpuSet]) -> (Vec<u16>, Vec<CpuSet>) {
         .map(|set| match distinct.iter().position(|d| d == set) {
             Some(at) => at as u16,
             None => {
-                distinct.push(*set);
+                distinct.push(set.clone());
                 distinct.len() as u16 - 1
             }
         })
@@ -155,20 +155,20 @@ impl Topology {
             built.by_cpu.iter().map(|chain| sim_domains(chain, built, &mut numbers)).collect();
         Topology {
             nr_cpus: machine.cpus.len(),
-            online: list(machine.online),
-            online_set: machine.online,
+            online: list(&machine.online),
+            online_set: machine.online.clone(),
             node_cpus: cpus.clone().map(|c| machine.node_cpus(c)).collect(),
             domains,
             nr_group_states: numbers.states.len(),
             nr_views: numbers.groups.len(),
             has_llc_domain: cpus.clone().map(|c| built.llc(c).len() > 1).collect(),
             llc_position: cpus.clone().map(position).collect(),
-            llcs: llcs.iter().map(|&s| Llc { cpus: list(s) }).collect(),
+            llcs: llcs.iter().map(|s| Llc { cpus: list(s) }).collect(),
             llc_of,
             cluster: built.by_cpu.iter().map(|chain| cluster(chain)).collect(),
-            smt: built.smt_mask.iter().map(|&s| list(s)).collect(),
+            smt: built.smt_mask.iter().map(list).collect(),
             capacity: built.capacity.clone(),
-            pipelines: pipelines.iter().map(|&p| list(p & machine.online)).collect(),
+            pipelines: pipelines.iter().map(|p| list(&(p & &machine.online))).collect(),
             distances: Distances::new(machine),
             pipeline_of,
         }
@@ -211,7 +211,7 @@ impl Topology {
 }
 
 fn cluster(chain: &[Domain]) -> Option<Box<[Cpu]>> {
-    chain.iter().find(|d| d.name == "CLS").map(|d| list(d.span))
+    chain.iter().find(|d| d.name == "CLS").map(|d| list(&d.span))
 }
 
 /// Groups seen so far and their numbers.
@@ -231,7 +231,7 @@ impl Numbers {
         let next = self.states.len();
         let state = *self.states.entry((level, group.id)).or_insert(next);
         let known = self.views.entry((state, group.flags.bits())).or_default();
-        let mask = list(group.mask);
+        let mask = list(&group.mask);
         let same =
             |g: &Group| g.span == group.span && g.mask == mask && g.capacity == group.capacity;
         if let Some(&view) = known.iter().find(|&&view| same(&self.groups[view])) {
@@ -247,11 +247,11 @@ impl Numbers {
 
 fn sim_group(group: &kernel::Group, all: &Domains, state: usize, view: usize) -> Group {
     let capacities = || group.span.iter().map(|c| all.capacity[c]);
-    let first_of_core = |c: &usize| (all.smt_mask[*c] & group.span).first() == Some(*c);
+    let first_of_core = |c: &usize| (&all.smt_mask[*c] & &group.span).first() == Some(*c);
     Group {
-        cpus: list(group.span),
-        span: group.span,
-        mask: list(group.mask),
+        cpus: list(&group.span),
+        span: group.span.clone(),
+        mask: list(&group.mask),
         capacity: group.capacity,
         min_capacity: capacities().min().unwrap_or(group.capacity),
         max_capacity: capacities().max().unwrap_or(group.capacity),
@@ -265,7 +265,7 @@ fn sim_group(group: &kernel::Group, all: &Domains, state: usize, view: usize) ->
 fn single_cpus(domain: &Domain) -> Box<[Cpu]> {
     let asymmetric = SdFlags::ASYM_PACKING | SdFlags::ASYM_CPUCAPACITY;
     match domain.groups.iter().all(|g| g.span.len() == 1) && !domain.flags.intersects(asymmetric) {
-        true => list(domain.span),
+        true => list(&domain.span),
         false => Box::default(),
     }
 }
@@ -282,7 +282,7 @@ fn sim_domains(chain: &[Domain], all: &Domains, numbers: &mut Numbers) -> Box<[S
 
 fn sim_domain(d: &Domain, child: Option<&Domain>, groups: Box<[Arc<Group>]>) -> SimDomain {
     SimDomain {
-        span: d.span,
+        span: d.span.clone(),
         weight: d.span.len() as u32,
         flags: d.flags,
         views: groups.iter().map(|g| g.view as u32).collect(),

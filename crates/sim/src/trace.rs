@@ -10,11 +10,11 @@ use workload::{LockId, QueueId};
 /// An observer of a run. Times are in ns and never go back; each method does nothing unless overridden.
 pub trait Trace {
     /// A task exists, asleep or about to be queued; `program` is its `comm`.
-    fn created(&mut self, _at_ns: u64, _task: TaskId, _program: &str, _allowed: CpuSet) {}
+    fn created(&mut self, _at_ns: u64, _task: TaskId, _program: &str, _allowed: &CpuSet) {}
     /// A task exited.
     fn exited(&mut self, _at_ns: u64, _task: TaskId) {}
     /// A task may use these CPUs from now on (`sched_setaffinity`, hotplug).
-    fn allowed(&mut self, _at_ns: u64, _task: TaskId, _allowed: CpuSet) {}
+    fn allowed(&mut self, _at_ns: u64, _task: TaskId, _allowed: &CpuSet) {}
     /// `sched_switch`: `cpu` runs `next` where it ran `previous`; `None` is the idle task or the stopper.
     fn switch(&mut self, _at_ns: u64, _cpu: Cpu, _previous: Option<TaskId>, _next: Option<TaskId>) {
     }

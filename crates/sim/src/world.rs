@@ -185,7 +185,7 @@ impl Task {
         Task {
             cpu,
             state: State::Sleeping,
-            allowed,
+            allowed: allowed.clone(),
             nice: 0,
             in_iowait: false,
             program,
@@ -336,10 +336,10 @@ impl World<'_> {
     /// CPU left loses it for good (`cpuset_cpus_allowed_fallback`, then `cpu_possible_mask`).
     pub fn select_fallback_rq(&mut self, task: TaskId) -> Cpu {
         let t = &mut self.tasks[task.index()];
-        let mut near = t.allowed & self.topo.node_cpus[t.cpu as usize];
+        let mut near = &t.allowed & &self.topo.node_cpus[t.cpu as usize];
         if t.allowed.is_empty() {
             t.affinity = CpuSet::first_n(self.topo.nr_cpus);
-            t.allowed = self.topo.online_set;
+            t.allowed = self.topo.online_set.clone();
             near = CpuSet::EMPTY;
             self.counters.affinities_broken += 1;
             self.notes.push(Note::Allowed(task));

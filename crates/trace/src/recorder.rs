@@ -130,7 +130,7 @@ impl<S: Sink> Recorder<S> {
 }
 
 impl<S: Sink> Trace for Recorder<S> {
-    fn created(&mut self, _at_ns: u64, _task: TaskId, program: &str, _allowed: CpuSet) {
+    fn created(&mut self, _at_ns: u64, _task: TaskId, program: &str, _allowed: &CpuSet) {
         self.tasks.push(Known {
             comm: Comm::new(program),
             prio: DEFAULT_PRIO,

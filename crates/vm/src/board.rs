@@ -169,7 +169,7 @@ pub(crate) fn cache_cpus(machine: &Machine, level: u8, cpu: usize) -> Option<Cpu
             && c.origin == Origin::Firmware
             && c.cpus.contains(cpu)
     };
-    machine.caches.iter().find(fits).map(|c| c.cpus)
+    machine.caches.iter().find(fits).map(|c| c.cpus.clone())
 }
 
 fn strings<const N: usize>(arguments: [&str; N]) -> Vec<String> {

@@ -72,7 +72,7 @@ fn named(sets: &Sets) -> String {
     let mut distinct: Vec<CpuSet> = Vec::new();
     sets.iter().flatten().for_each(|set| {
         if !distinct.contains(set) {
-            distinct.push(*set);
+            distinct.push(set.clone());
         }
     });
     match &distinct[..] {

@@ -31,9 +31,9 @@ fn small() -> [Benchmark; 5] {
             seconds: 0.05,
             chunk_bytes: 100,
             chunks: 2,
-            cpus,
+            cpus: cpus.clone(),
         }),
-        Benchmark::FalseSharing(false_sharing::Params { rounds: 1000, cpus }),
+        Benchmark::FalseSharing(false_sharing::Params { rounds: 1000, cpus: cpus.clone() }),
         Benchmark::Stream(stream::Params {
             array_mib: 1,
             passes: 2,
@@ -47,7 +47,7 @@ fn small() -> [Benchmark; 5] {
             work_us: 100.0,
             warmup_s,
             seconds,
-            cpus,
+            cpus: cpus.clone(),
         }),
         Benchmark::Netperf(netperf::Params { pairs: 2, warmup_s, seconds, cpus }),
     ]

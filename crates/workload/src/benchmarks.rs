@@ -8,7 +8,7 @@ use machine::constants::{Constants, MissingConstant};
 use std::io;
 
 /// What a benchmark is built for, and where its files come from.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Target<'a> {
     /// The machine's constants.
     pub constants: &'a Constants,

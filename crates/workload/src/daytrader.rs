@@ -43,14 +43,14 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
             count,
             think_ns: params.think_ms * 1e6,
             spread: THINK,
-            irq_cpus: params.irq_cpus,
+            irq_cpus: params.irq_cpus.clone(),
             first_ns: tasks::FIRST_REQUEST_NS,
             within_ns: (params.think_ms * 1e6) as u64,
             responses,
         });
     }
     main.extend(window.ops(params.warmup_s, params.seconds));
-    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus.clone());
     w.metrics.push(Metric {
         name: REQUESTS_PER_S.to_string(),
         unit: "requests/s".to_string(),

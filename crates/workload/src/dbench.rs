@@ -103,7 +103,7 @@ pub fn build(params: &Params, _: &Costs) -> Result<Workload, WorkloadError> {
     let mut main: Vec<Op> = forks.take(usize::from(params.clients)).collect();
     main.push(Op::Barrier(released));
     main.extend(window.ops(params.warmup_s, params.seconds));
-    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus.clone());
     w.metrics.push(Metric {
         name: PASS_MS.to_string(),
         unit: "ms".to_string(),
@@ -126,8 +126,8 @@ fn part(group: LockId, disk: DeviceId, log: DeviceId) -> Vec<Op> {
     let between = free_cycles() / f64::from(TRANSACTIONS + 1);
     let work = Op::Compute(Work { cycles: between, spread: WORK_SPREAD });
     let held = Op::Compute(Work::fixed(TRANSACTION_CYCLES));
-    let transaction = [work, Op::Lock(group), held, Op::Unlock(group)];
-    let mut ops = transaction.repeat(usize::from(TRANSACTIONS));
+    let transaction = [work.clone(), Op::Lock(group), held, Op::Unlock(group)];
+    let mut ops = vec![transaction; usize::from(TRANSACTIONS)].concat();
     let io =
         |device, service_ns, iowait| Op::Io { device, service_ns, spread: DISK_SPREAD, iowait };
     ops.extend([work, io(disk, DATA_NS, true), io(log, LOG_NS, false)]);

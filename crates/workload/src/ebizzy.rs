@@ -94,7 +94,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         Op::WaitChildren,
         Op::Stop,
     ]);
-    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus.clone());
     w.metrics.push(Metric {
         name: RECORDS_PER_S.to_string(),
         unit: "records/s".to_string(),

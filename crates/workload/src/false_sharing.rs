@@ -51,7 +51,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     };
     let (loads, increments) = (thread(false), thread(true));
     let main = vec![Op::Mark(start), loads, increments, Op::WaitChildren, Op::Mark(end), Op::Stop];
-    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus.clone());
     w.metrics.push(Metric {
         name: SECONDS.to_string(),
         unit: "s".to_string(),

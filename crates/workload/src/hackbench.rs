@@ -68,14 +68,14 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     let ready = w.pipe();
     let go = w.barrier(tasks + 1);
     let user = Op::Compute(Work::fixed(costs.user_cycles));
-    let begin = [user, Op::Send(ready), Op::Barrier(go)];
+    let begin = [user.clone(), Op::Send(ready), Op::Barrier(go)];
     let start = if params.threads { Op::Clone } else { Op::Fork };
     let mut main = Vec::new();
     for _ in 0..params.groups {
-        let ends = receivers(&mut w, params, &begin, user);
+        let ends = receivers(&mut w, params, &begin, user.clone());
         main.extend(ends.iter().map(|(program, _)| start(*program)));
         let mut ops = begin.to_vec();
-        ops.extend(ends.iter().flat_map(|&(_, queue)| [user, Op::Send(queue)]));
+        ops.extend(ends.iter().flat_map(|&(_, queue)| [user.clone(), Op::Send(queue)]));
         ops.push(Op::Loop { to: begin.len() as u16, times: params.loops });
         let sender = w.program(NAME, ops);
         main.extend((0..params.fds).map(|_| start(sender)));
@@ -90,7 +90,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         Op::Mark(end),
         Op::Stop,
     ]);
-    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus.clone());
     w.metrics.push(Metric {
         name: SECONDS.to_string(),
         unit: "s".to_string(),
@@ -117,7 +117,7 @@ fn receivers(
         let queue = w.queue(queue);
         let mut ops = begin.to_vec();
         let times = params.loops * u32::from(params.fds);
-        ops.extend([user, Op::Receive(queue), Op::Loop { to: begin.len() as u16, times }]);
+        ops.extend([user.clone(), Op::Receive(queue), Op::Loop { to: begin.len() as u16, times }]);
         (w.program(NAME, ops), queue)
     };
     (0..params.fds).map(receiver).collect()

@@ -22,7 +22,7 @@ const START: Op = Op::Compute(Work { cycles: START_CYCLES, spread: Spread::LogNo
 pub(crate) fn executed(ops: &[Op]) -> Vec<Op> {
     let start = [Op::Exec, START];
     let own = ops.iter().map(|op| op.shifted(start.len() as u16));
-    start.into_iter().chain(own).collect()
+    start.iter().cloned().chain(own).collect()
 }
 
 /// Runs a program as a shell does a command: forks a child for it and waits.

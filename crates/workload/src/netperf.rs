@@ -58,13 +58,13 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         let (there, back) = (w.queue(connection), w.queue(connection));
         let server = w.program(
             "netserver",
-            vec![user, Op::Receive(there), Op::Send(back), Op::Loop { to: 0, times: 0 }],
+            vec![user.clone(), Op::Receive(there), Op::Send(back), Op::Loop { to: 0, times: 0 }],
         );
         let client = w.program(
             NAME,
             vec![
                 Op::Stamp,
-                user,
+                user.clone(),
                 Op::Send(there),
                 Op::Receive(back),
                 Op::Record { histogram: round, since: Since::Stamp },
@@ -74,7 +74,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         main.extend([Op::Fork(server), Op::Fork(client)]);
     }
     main.extend(window.ops(params.warmup_s, params.seconds));
-    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus.clone());
     w.metrics.push(Metric {
         name: TRANSACTIONS_PER_S.to_string(),
         unit: "transactions/s".to_string(),

@@ -26,7 +26,7 @@ pub struct Program {
 }
 
 /// A task that exists when the run starts, asleep.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Spawn {
     /// What it runs.
     pub program: ProgramId,

@@ -120,5 +120,5 @@ pub(crate) fn build_file(params: &Params, target: &Target<'_>) -> Result<Built, 
     let nominal_khz = target.constants.value("nominal_khz")?;
     let options = Options { duplicates: params.duplicates, unknown_keys: params.unknown_keys };
     let app = read(&text, file, options)?;
-    Ok(build(&app, params, &Costs { nominal_khz, online: target.online })?)
+    Ok(build(&app, params, &Costs { nominal_khz, online: target.online.clone() })?)
 }

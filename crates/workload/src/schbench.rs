@@ -89,7 +89,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         main.push(Op::Clone(w.program(NAME, ops)));
     }
     main.extend(window.ops(params.warmup_s, params.seconds));
-    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus.clone());
     w.metrics.extend(Metric::latencies("wakeup", wakeup, &PERCENTS));
     w.metrics.extend(Metric::latencies("request", request, &PERCENTS));
     w.metrics.push(Metric {

@@ -52,7 +52,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     let times = params.loops_run;
     let child = w.program(
         NAME,
-        vec![user, Op::Receive(to_child), Op::Send(to_parent), Op::Loop { to: 0, times }],
+        vec![user.clone(), Op::Receive(to_child), Op::Send(to_parent), Op::Loop { to: 0, times }],
     );
     let parent = vec![
         Op::Mark(start),
@@ -65,7 +65,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         Op::Mark(end),
         Op::Stop,
     ];
-    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: parent }, params.cpus);
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: parent }, params.cpus.clone());
     w.metrics.push(Metric {
         name: SECONDS.to_string(),
         unit: "s".to_string(),

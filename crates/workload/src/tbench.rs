@@ -182,11 +182,11 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
             Op::Loop { to: 1, times: 0 },
         ]);
         let client = w.program(NAME, ops);
-        w.spawns.extend([server, client].map(|program| launch::long_since(program, params.cpus)));
+        w.spawns.extend([server, client].map(|program| launch::long_since(program, params.cpus.clone())));
     }
     let mut main = vec![Op::Barrier(released)];
     main.extend(window.ops(params.warmup_s, params.seconds));
-    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus);
+    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus.clone());
     w.metrics.push(Metric {
         name: MB_PER_S.to_string(),
         unit: "MB/s".to_string(),

@@ -63,7 +63,7 @@ impl From<HotplugEntry> for Fields {
 
 impl HotplugEntry {
     /// One step for each CPU, ascending.
-    pub fn steps(&self) -> impl Iterator<Item = HotplugStep> + use<> {
+    pub fn steps(&self) -> impl Iterator<Item = HotplugStep> + use<'_> {
         let (at_ns, online) = ((self.at_s * 1e9).round() as u64, self.online);
         self.cpus.iter().map(move |cpu| HotplugStep { at_ns, cpu, online })
     }

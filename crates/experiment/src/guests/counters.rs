@@ -83,11 +83,11 @@ fn wakeups_by_distance(stat: &Schedstat, distances: &Distances) -> [u64; Distanc
         let mut below = CpuSet::single(cpu.cpu);
         for domain in &cpu.domains {
             let farthest =
-                (domain.span - below).iter().map(|c| distances.between(cpu.cpu, c)).max();
+                (&domain.span - below).iter().map(|c| distances.between(cpu.cpu, c)).max();
             if let Some(distance) = farthest {
                 out[distance as usize] += domain.ttwu_wake_remote;
             }
-            below = domain.span;
+            below = domain.span.clone();
         }
     }
     out

@@ -90,8 +90,8 @@ impl Realised {
         let append = format!("{} {}", board.append, variant.command_line()).trim().to_string();
         let guest = |cpu: usize| board.order.iter().position(|&c| c == cpu).map(|n| n as u32);
         let online = plan.machine_of(at).map_err(|e| e.to_string())?.online;
-        let offline = plan.machine.possible().iter().filter(|&cpu| !online.contains(cpu));
-        let mut offline: Vec<u32> = offline.filter_map(guest).collect();
+        let offline = plan.machine.possible() - online;
+        let mut offline: Vec<u32> = offline.iter().filter_map(guest).collect();
         offline.sort_unstable_by(|a, b| b.cmp(a));
         let steps = variant
             .hotplug

@@ -31,7 +31,7 @@ pub fn domains(log: &str, files: &BTreeMap<String, String>) -> Result<Domains, K
         }
         out.capacity[cpu] = capacity(&chain, cpu);
         if let Some(smt) = chain.first().filter(|d| d.name == "SMT") {
-            out.smt_mask[cpu] = smt.span;
+            out.smt_mask[cpu] = smt.span.clone();
         }
         out.by_cpu[cpu] = chain;
     }
@@ -114,7 +114,7 @@ fn group(text: &str) -> Option<Group> {
         |name: &str| words.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
     let span: CpuSet = field("span")?.parse().ok()?;
     Some(Group {
-        span,
+        span: span.clone(),
         mask: field("mask").map_or(Some(span), |mask| mask.parse().ok())?,
         id: id.parse().ok()?,
         capacity: field("cap").map_or(Some(CAPACITY_SCALE), |cap| cap.parse().ok())?,

@@ -54,7 +54,7 @@ fn place(pptt: &Pptt<'_>, arch: Arch, processor: &madt::Processor) -> Result<Pla
         cluster: cluster.map(offset),
         package: os_id(pptt, package)?,
         ids: match arch {
-            Arch::Arm64 => OsIds { core: Some(core_id), cluster: cluster_id, die: None },
+            Arch::Arm64 => OsIds { core: Some(core_id), cluster: cluster_id, ..OsIds::default() },
             _ => OsIds::default(),
         },
     })

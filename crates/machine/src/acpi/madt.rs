@@ -178,7 +178,7 @@ mod tests {
         );
         assert_eq!(
             fail(&[gicc(0, 0, 0)]),
-            "APIC: offset 0x2c: found 0 enabled processors, expected 1 to 1024"
+            "APIC: offset 0x2c: found 0 enabled processors, expected 1 to 8192"
         );
         assert!(read_bytes(giccs(1025)).unwrap_err().contains("found 1025 enabled processors"));
         assert_eq!(

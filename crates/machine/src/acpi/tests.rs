@@ -53,7 +53,7 @@ fn four_tables_give_a_machine() {
         ids: OsIds {
             core: Some(5),
             cluster: Some(machine.cpus[4].ids.cluster.unwrap()),
-            die: None,
+            ..OsIds::default()
         },
         capacity: None,
     };

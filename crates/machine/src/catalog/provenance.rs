@@ -61,6 +61,10 @@ pub(super) fn check(entry: &Entry, file: &str) -> Result<(), MachineError> {
         if row.source.trim().is_empty() {
             return Err(error(file, &format!("{field}.source"), "no text", "some"));
         }
+        if row.mark == Mark::Overridden {
+            let expected = "measured, published, calibrated or assumed";
+            return Err(error(file, &format!("{field}.mark"), "overridden", expected));
+        }
     }
     for (name, v) in &entry.variant {
         let counts = v.packages.is_some() || v.clusters.is_some() || v.cores.is_some();

@@ -178,7 +178,7 @@ fn kunpeng_is_the_clusters_study_s() {
         assert_eq!(m.node_cpus(0).to_string(), "0-23");
         assert_eq!(m.cluster_cpus(5).unwrap().to_string(), "4-7");
         let l3 = m.caches.iter().find(|c| c.level == 3).unwrap();
-        assert_eq!((l3.cpus, l3.size_kib), (m.node_cpus(0), Some(24 << 10)));
+        assert_eq!((l3.cpus.clone(), l3.size_kib), (m.node_cpus(0), Some(24 << 10)));
     }
     let m = load("kunpeng920-4node-128").unwrap();
     assert_eq!(m.nodes[3].distances, [33, 32, 16, 10]);

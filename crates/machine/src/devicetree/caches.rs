@@ -24,7 +24,7 @@ pub(super) fn read(tree: &Tree<'_>, cores: &[Core<'_>]) -> Result<Caches, Machin
     for core in cores {
         let sharers = sharers(core, ThreadGroupProperty::L1).unwrap_or_else(|| vec![core.cpus()]);
         for shape in Shape::of_node(core.node, 1)? {
-            caches.extend(sharers.iter().map(|&cpus| shape.cache(1, cpus)));
+            caches.extend(sharers.iter().map(|cpus| shape.cache(1, cpus.clone())));
         }
     }
     let mut unknown = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn read(tree: &Tree<'_>, cores: &[Core<'_>]) -> Result<Caches, Machin
             if shape.size_kib.is_none() {
                 unknown.push(format!("Size of the level-{level} cache at {}.", node.path()));
             }
-            caches.extend(sets.iter().map(|&cpus| shape.cache(level, cpus)));
+            caches.extend(sets.iter().map(|cpus| shape.cache(level, cpus.clone())));
         }
     }
     Ok(Caches { caches, unknown })
@@ -150,7 +150,7 @@ fn outer<'t>(tree: &'t Tree<'t>, cores: &[Core<'t>]) -> Result<Vec<Outer<'t>>, M
             }
             // Thread groups of property 2 tell the sharers of L2 and, where it is private, L3.
             match groups.as_ref().filter(|_| level <= 3) {
-                Some(groups) => entry.2.extend(groups),
+                Some(groups) => entry.2.extend(groups.iter().cloned()),
                 None => *whole.entry(node.index()).or_default() |= core.cpus(),
             }
         }

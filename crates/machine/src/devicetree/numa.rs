@@ -62,7 +62,7 @@ pub(super) fn read<'t>(tree: &'t Tree<'t>, cores: &[Core<'t>]) -> Result<Numa, M
     let mut domains: BTreeMap<u32, Domain> = BTreeMap::new();
     for resource in &resources {
         let domain = domains.entry(home(resource)).or_default();
-        domain.cpus |= resource.cpus;
+        domain.cpus |= &resource.cpus;
         if let (true, Some((_, points))) = (domain.points.is_empty(), &resource.domain) {
             domain.points.clone_from(points);
         }
@@ -86,7 +86,7 @@ pub(super) fn read<'t>(tree: &'t Tree<'t>, cores: &[Core<'t>]) -> Result<Numa, M
         });
         let memory_kib = counted.then_some(domain.memory_bytes / 1024);
         let distances = distances.collect::<Result<_, _>>()?;
-        Ok(model::Node { id, cpus: domain.cpus, memory_kib, distances })
+        Ok(model::Node { id, cpus: domain.cpus.clone(), memory_kib, distances })
     });
     Ok(Numa { nodes: nodes.collect::<Result<_, _>>()?, core_nodes, unknown })
 }

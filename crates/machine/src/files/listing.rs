@@ -9,7 +9,8 @@ const ROOT: &str = "sys/devices/system/";
 
 /// Whether `text` looks like such a listing: its first line that is not empty names a file of sysfs.
 pub(crate) fn is_listing(text: &str) -> bool {
-    let first = text.lines().find(|line| !line.trim().is_empty());
+    let said = |line: &&str| !line.trim().is_empty() && !line.starts_with("grep: ");
+    let first = text.lines().find(said);
     first.is_some_and(|line| split(line).is_some())
 }
 
@@ -20,7 +21,9 @@ pub(crate) fn is_listing(text: &str) -> bool {
 pub(crate) fn parse(text: &str, name: &str) -> Result<Memory, MachineError> {
     let mut files: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()) {
-        if line.trim().is_empty() {
+        // What grep says of files that it could not read or print.
+        let of_grep = line.starts_with("grep: ") || line.starts_with("Binary file ");
+        if line.trim().is_empty() || of_grep {
             continue;
         }
         let Some((path, content)) = split(line) else {

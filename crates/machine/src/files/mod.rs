@@ -13,7 +13,6 @@ use crate::error::MachineError;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// Where the kernel describes CPUs.
 pub(crate) const CPU_DIR: &str = "sys/devices/system/cpu";
@@ -81,15 +80,6 @@ impl Files {
         }
     }
 
-    /// A file that holds one number.
-    pub(crate) fn number<T: FromStr>(&self, path: &str) -> Result<Option<T>, MachineError> {
-        let Some(text) = self.text(path)? else { return Ok(None) };
-        match text.parse() {
-            Ok(number) => Ok(Some(number)),
-            Err(_) => Err(self.error(path, quoted(&text), "a number")),
-        }
-    }
-
     /// A file that holds a CPU list (`0-3,8`).
     pub(crate) fn cpu_list(&self, path: &str) -> Result<Option<CpuSet>, MachineError> {
         let Some(text) = self.text(path)? else { return Ok(None) };
@@ -114,34 +104,6 @@ impl Files {
                 &format!("a CPU mask such as ff,ffffffff with CPUs below {}", crate::MAX_CPUS),
             )),
         }
-    }
-
-    /// CPUs from the first of `masks` (file names in `dir`) that is there, else from the first of `lists`: old kernels
-    /// have masks alone. Gives the path with the set.
-    pub(crate) fn cpus(
-        &self,
-        dir: &str,
-        masks: &[&str],
-        lists: &[&str],
-    ) -> Result<Option<(String, CpuSet)>, MachineError> {
-        for file in masks {
-            let path = format!("{dir}/{file}");
-            if let Some(set) = self.cpu_mask(&path)? {
-                return Ok(Some((path, set)));
-            }
-        }
-        for file in lists {
-            let path = format!("{dir}/{file}");
-            if let Some(set) = self.cpu_list(&path)? {
-                return Ok(Some((path, set)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// What a file must hold, where a reader cannot do without it.
-    pub(crate) fn require<T>(&self, path: &str, value: Option<T>) -> Result<T, MachineError> {
-        value.ok_or_else(|| self.error(path, "no such file", "one"))
     }
 
     /// Names in a directory, in no order; none where there is no directory.

@@ -25,7 +25,7 @@ fn add_one(machine: &Machine, cache: &Cache, dir: &str, files: &mut Files) {
     files.known(place("coherency_line_size"), cache.line_bytes);
     files.known(place("ways_of_associativity"), cache.ways);
     files.known(place("number_of_sets"), sets(cache));
-    let online = cache.cpus & machine.online;
+    let online = &cache.cpus & &machine.online;
     files.set(place("shared_cpu_map"), place("shared_cpu_list"), online);
 }
 

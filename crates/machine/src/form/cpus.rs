@@ -12,16 +12,16 @@ const NO_X86_CLUSTER: &str = "65535";
 pub(super) fn add(machine: &Machine, files: &mut Files) {
     let possible = machine.possible();
     for (name, cpus) in [
-        ("online", machine.online),
-        ("offline", possible - machine.online),
-        ("possible", possible),
+        ("online", machine.online.clone()),
+        ("offline", &possible - &machine.online),
+        ("possible", possible.clone()),
         ("present", possible),
     ] {
         files.line(format!("{CPU_DIR}/{name}"), cpus);
     }
     if let Some(control) = &machine.smt_control {
         // On big cores `cpu_smt_mask()` is the small core, from 5.9 on.
-        let threads = |cpu: usize| machine.pipeline_cpus(cpu) & machine.online;
+        let threads = |cpu: usize| machine.pipeline_cpus(cpu) & &machine.online;
         let active = machine.online.iter().any(|cpu| threads(cpu).len() > 1);
         files.line(format!("{CPU_DIR}/smt/active"), u8::from(active));
         files.line(format!("{CPU_DIR}/smt/control"), control);
@@ -46,15 +46,24 @@ fn topology(machine: &Machine, number: usize, files: &mut Files) {
     let cpu = &machine.cpus[number];
     let dir = format!("{CPU_DIR}/cpu{number}/topology");
     let set = |name: &str, old_name: Option<&str>, cpus: CpuSet, files: &mut Files| {
-        let cpus = cpus & machine.online;
-        files.set(format!("{dir}/{name}"), format!("{dir}/{name}_list"), cpus);
+        let cpus = cpus & &machine.online;
+        files.set(format!("{dir}/{name}"), format!("{dir}/{name}_list"), cpus.clone());
         if let Some(old) = old_name {
             files.set(format!("{dir}/{old}"), format!("{dir}/{old}_list"), cpus);
         }
     };
     let core = machine.core_cpus(number);
-    set("core_cpus", Some("thread_siblings"), core, files);
+    set("core_cpus", Some("thread_siblings"), core.clone(), files);
     set("package_cpus", Some("core_siblings"), machine.package_cpus(number), files);
+    for (name, cpus, id) in [
+        ("book", machine.book_cpus(number), cpu.ids.book),
+        ("drawer", machine.drawer_cpus(number), cpu.ids.drawer),
+    ] {
+        if let Some(cpus) = cpus {
+            set(&format!("{name}_siblings"), None, cpus, files);
+            files.known(format!("{dir}/{name}_id"), id);
+        }
+    }
     if has_dies(machine.arch) {
         set("die_cpus", None, machine.die_cpus(number), files);
     }

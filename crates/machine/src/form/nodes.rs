@@ -15,7 +15,7 @@ pub(super) fn add(machine: &Machine, files: &mut Files) {
     }
     for node in &machine.nodes {
         let place = |name: &str| format!("{NODE_DIR}/node{}/{name}", node.id);
-        files.set(place("cpumap"), place("cpulist"), node.cpus & machine.online);
+        files.set(place("cpumap"), place("cpulist"), &node.cpus & &machine.online);
         if !node.distances.is_empty() {
             let distances: Vec<String> = node.distances.iter().map(u32::to_string).collect();
             files.line(place("distance"), distances.join(" "));

@@ -21,7 +21,7 @@ fn policy(machine: &Machine, policy: &FrequencyPolicy, files: &mut Files) {
     let Some(first) = policy.cpus.first() else { return };
     let place = |name: &str| format!("{CPU_DIR}/cpufreq/policy{first}/{name}");
     files.line(place("related_cpus"), spaced(policy.cpus.iter()));
-    let online: CpuSet = policy.cpus & machine.online;
+    let online: CpuSet = &policy.cpus & &machine.online;
     // A policy without online CPUs refuses to be read.
     if !online.is_empty() {
         files.line(place("affected_cpus"), spaced(online.iter()));
@@ -38,7 +38,7 @@ fn policy(machine: &Machine, policy: &FrequencyPolicy, files: &mut Files) {
 }
 
 fn cppc(machine: &Machine, cppc: &Cppc, files: &mut Files) {
-    for cpu in (cppc.cpus & machine.online).iter() {
+    for cpu in (&cppc.cpus & &machine.online).iter() {
         let place = |name: &str| format!("{CPU_DIR}/cpu{cpu}/acpi_cppc/{name}");
         files.line(place("highest_perf"), cppc.highest_perf);
         files.line(place("nominal_perf"), cppc.nominal_perf);

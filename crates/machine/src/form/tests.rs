@@ -89,7 +89,7 @@ fn frequencies_and_idle_states_are_printed() {
     let mut machine = power9().with_online("0-3".parse().unwrap()).unwrap();
     let cpus: CpuSet = "2-5".parse().unwrap();
     machine.policies = vec![FrequencyPolicy {
-        cpus,
+        cpus: cpus.clone(),
         driver: Some("powernv-cpufreq".to_string()),
         min_khz: 2_300_000,
         max_khz: 3_800_000,
@@ -152,7 +152,7 @@ fn read_back(machine: &Machine) -> Machine {
 
 /// What the kernel's files can say of a CPU: sets of online CPUs, numbers, capacity.
 fn seen_of(machine: &Machine, cpu: usize) -> impl PartialEq + std::fmt::Debug {
-    let online = machine.online;
+    let online = machine.online.clone();
     let c = &machine.cpus[cpu];
     let sets = [
         Some(machine.core_cpus(cpu)),
@@ -161,7 +161,7 @@ fn seen_of(machine: &Machine, cpu: usize) -> impl PartialEq + std::fmt::Debug {
         Some(machine.package_cpus(cpu)),
         Some(machine.node_cpus(cpu)),
     ]
-    .map(|set| set.map(|set| (set & online).to_string()));
+    .map(|set| set.map(|set| (set & &online).to_string()));
     let hw_id = (machine.arch == Arch::Powerpc).then_some(c.hw_id);
     // Where the others of a core are offline, nothing tells that its small core is not the whole.
     let whole = machine.core_cpus(cpu) & online;
@@ -173,22 +173,22 @@ fn seen_of(machine: &Machine, cpu: usize) -> impl PartialEq + std::fmt::Debug {
 
 /// What the kernel's files can say of caches, nodes, clocks and idle states.
 fn seen_of_all(machine: &Machine) -> impl PartialEq + std::fmt::Debug {
-    let online = machine.online;
+    let online = machine.online.clone();
     let caches = machine.caches.iter().filter(|c| c.origin == Origin::Firmware);
     let mut caches: Vec<_> = caches
-        .map(|c| (c.level, c.kind, c.size_kib, c.line_bytes, c.ways, c.cpus & online))
+        .map(|c| (c.level, c.kind, c.size_kib, c.line_bytes, c.ways, &c.cpus & &online))
         .filter(|c| !c.5.is_empty())
         .collect();
     caches.sort();
     let nodes = machine.nodes.iter();
     let nodes: Vec<_> =
-        nodes.map(|n| (n.id, n.cpus & online, n.memory_kib, n.distances.clone())).collect();
+        nodes.map(|n| (n.id, &n.cpus & &online, n.memory_kib, n.distances.clone())).collect();
     let us = |ns: u64| ns / 1000;
     let idle = machine.idle_states.iter();
     let idle: Vec<_> =
         idle.map(|s| (s.name.clone(), us(s.exit_latency_ns), us(s.target_residency_ns))).collect();
     let policies = machine.policies.clone();
-    (machine.online, machine.cpus.len(), caches, nodes, idle, policies, machine.smt_control.clone())
+    (machine.online.clone(), machine.cpus.len(), caches, nodes, idle, policies, machine.smt_control.clone())
 }
 
 proptest! {

@@ -53,7 +53,7 @@ pub(super) fn machine(topology: &Topology, source: &Source<'_>) -> Result<Machin
 
 /// Every object lies in the machine.
 fn check_sets(topology: &Topology, source: &Source<'_>) -> Result<(), MachineError> {
-    let all = topology.objects.first().map_or(CpuSet::EMPTY, |machine| machine.cpus);
+    let all = topology.objects.first().map_or(CpuSet::EMPTY, |machine| machine.cpus.clone());
     for object in &topology.objects {
         if !object.cpus.is_subset(&all) {
             let expected = format!("some of the machine's {all}");
@@ -73,7 +73,7 @@ pub(super) fn disjoint<'t>(
     let mut partition = Partition::new();
     let mut objects = Vec::new();
     for object in topology.objects.iter().filter(|o| wanted(o.kind) && !o.cpus.is_empty()) {
-        if let Some(other) = partition.add(object.cpus) {
+        if let Some(other) = partition.add(object.cpus.clone()) {
             let found = format!("one of CPUs {} and one of CPUs {other}", object.cpus);
             let fault = Fault::new(found, "objects of one type without common CPUs");
             return Err(source.error(format!("objects of type {}", object.kind), fault));
@@ -106,11 +106,11 @@ fn caches(
             size_kib: size_kib(object, source)?,
             line_bytes: object.line_bytes,
             ways: object.ways,
-            cpus: object.cpus,
+            cpus: object.cpus.clone(),
             origin: object.origin,
         });
     }
-    let without = caches.iter().fold(possible(topology), |left, cache| left - cache.cpus);
+    let without = caches.iter().fold(possible(topology), |left, cache| left - &cache.cpus);
     if !without.is_empty() {
         unknown.push(format!("Caches of CPUs {without}: {} has none.", source.format));
     }
@@ -131,7 +131,7 @@ fn size_kib(cache: &Object, source: &Source<'_>) -> Result<Option<u32>, MachineE
 
 /// CPUs from 0 to the machine's last one.
 pub(super) fn possible(topology: &Topology) -> CpuSet {
-    let all = topology.objects.first().map_or(CpuSet::EMPTY, |machine| machine.cpus);
+    let all = topology.objects.first().map_or(CpuSet::EMPTY, |machine| machine.cpus.clone());
     CpuSet::first_n(all.last().map_or(0, |last| last + 1))
 }
 

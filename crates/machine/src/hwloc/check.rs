@@ -79,7 +79,7 @@ fn check_cores(machine: &Machine) -> Result<(), Fault> {
 fn check_groups(groups: &ThreadGroups, machine: &Machine) -> Result<(), Fault> {
     let core = machine.cpus.iter().enumerate().filter(|(_, c)| c.core == groups.core);
     let core: CpuSet = core.map(|(cpu, _)| cpu).collect();
-    let together = groups.groups.iter().fold(CpuSet::EMPTY, |set, group| set | *group);
+    let together = groups.groups.iter().fold(CpuSet::EMPTY, |set, group| set | group);
     let threads: usize = groups.groups.iter().map(CpuSet::len).sum();
     match !core.is_empty() && together == core && threads == core.len() {
         true => Ok(()),

@@ -36,7 +36,7 @@ impl<'t> Level<'t> {
 
     /// CPUs of `all` that no object holds.
     fn without(&self, all: &CpuSet) -> CpuSet {
-        self.objects.iter().fold(*all, |left, object| left - object.cpus)
+        self.objects.iter().fold(all.clone(), |left, object| left - &object.cpus)
     }
 }
 
@@ -86,6 +86,7 @@ pub(super) fn read(
             core: os_index(&cores, cpu),
             cluster: os_index(&clusters, cpu),
             die: os_index(&dies, cpu),
+            ..OsIds::default()
         },
         capacity: capacities.get(cpu).copied().flatten(),
     });
@@ -104,21 +105,21 @@ fn online(
     unknown: &mut Vec<String>,
 ) -> Result<CpuSet, MachineError> {
     let (_, pus) = disjoint(topology, |k| k == Kind::Pu, source)?;
-    let online = pus.iter().fold(CpuSet::EMPTY, |set, pu| set | pu.cpus);
-    let machine = topology.objects.first().map_or(CpuSet::EMPTY, |machine| machine.online);
+    let online = pus.iter().fold(CpuSet::EMPTY, |set, pu| set | &pu.cpus);
+    let machine = topology.objects.first().map_or(CpuSet::EMPTY, |machine| machine.online.clone());
     if online.is_empty() || online != machine {
         let fault = Fault::new(format!("CPUs `{online}`"), format!("the machine's, `{machine}`"));
         return Err(source.error("objects of type PU", fault));
     }
-    let present = topology.objects.first().map_or(CpuSet::EMPTY, |machine| machine.cpus);
-    let holes = *all - present;
+    let present = topology.objects.first().map_or(CpuSet::EMPTY, |machine| machine.cpus.clone());
+    let holes = all - present;
     if !holes.is_empty() {
         unknown.push(format!(
             "CPUs {holes}: {} skips these numbers; each stands as an offline core.",
             source.format
         ));
     }
-    let barred = topology.allowed.map_or(CpuSet::EMPTY, |allowed| online - allowed);
+    let barred = topology.allowed.clone().map_or(CpuSet::EMPTY, |allowed| &online - allowed);
     if !barred.is_empty() {
         unknown.push(format!(
             "CPUs {barred}: they were closed to the process that recorded them; they count as online."
@@ -199,7 +200,7 @@ fn capacities(
     let all = possible(topology);
     let mut kinds = Partition::new();
     for kind in &topology.cpu_kinds {
-        if let Some(other) = kinds.add(kind.cpus) {
+        if let Some(other) = kinds.add(kind.cpus.clone()) {
             let found = format!("one of CPUs {} and one of CPUs {other}", kind.cpus);
             let fault = Fault::new(found, "kinds without common CPUs");
             return Err(source.error("cpukind", fault));

@@ -21,7 +21,7 @@ pub(super) fn read(
     let all = possible(topology);
     let Some(&(first, _)) = objects.first() else {
         unknown.push(format!("NUMA nodes: {} has none; one node holds all CPUs.", source.format));
-        let only = Node { id: 0, cpus: all, memory_kib: None, distances: vec![LOCAL] };
+        let only = Node { id: 0, cpus: all.clone(), memory_kib: None, distances: vec![LOCAL] };
         return Ok((vec![only], vec![0; all.len()]));
     };
     let mut homeless = CpuSet::EMPTY;
@@ -94,7 +94,7 @@ fn describe(
                 node.id,
                 source.format,
                 object.cpus,
-                object.cpus - node.cpus
+                &object.cpus - &node.cpus
             ));
         }
         if node.memory_kib.is_none() {

@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// Marks a cache that no kernel sees; hwloc keeps it with the object.
 pub(super) const ORIGIN: &str = "schedscape:origin";
 
-/// Most XML nodes of a file: a machine of 1024 CPUs with its devices has a tenth.
+/// Most XML nodes of a file: a machine of 8192 CPUs with its devices has some 100 000.
 const MAX_XML_NODES: u32 = 500_000;
 
 /// Types of objects that are no part of the model: devices, annotations and caches of memory.
@@ -123,7 +123,7 @@ impl File<'_> {
         let online = self.set(node, "cpuset", self.required(node, "cpuset")?)?;
         let cpus = match node.attribute("complete_cpuset") {
             Some(text) => self.set(node, "complete_cpuset", text)?,
-            None => online,
+            None => online.clone(),
         };
         if !online.is_subset(&cpus) {
             let fault =

@@ -30,7 +30,7 @@ impl Partition {
 
     /// The set that holds `cpu`.
     pub(super) fn of(&self, cpu: usize) -> Option<CpuSet> {
-        self.number(cpu).and_then(|block| self.sets.get(block)).copied()
+        self.number(cpu).and_then(|block| self.sets.get(block)).cloned()
     }
 
     /// Number of the set that holds `cpu`, in the order of adding.
@@ -41,7 +41,7 @@ impl Partition {
     /// Whether `set` lies in one of the sets, or holds each as a whole or not at all.
     pub(super) fn fits(&self, set: &CpuSet) -> bool {
         let inside = set.first().and_then(|cpu| self.of(cpu)).is_some_and(|b| set.is_subset(&b));
-        let mut left = *set;
+        let mut left = set.clone();
         let mut whole = true;
         while let Some(cpu) = left.first() {
             let block = self.of(cpu).unwrap_or(CpuSet::single(cpu));

@@ -74,7 +74,7 @@ impl Object {
         Object {
             kind,
             os_index: None,
-            online: cpus & online,
+            online: &cpus & online,
             cpus,
             bytes: None,
             line_bytes: None,

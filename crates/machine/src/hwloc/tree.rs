@@ -55,13 +55,13 @@ struct Objects<'m> {
 
 impl<'m> Objects<'m> {
     fn new(machine: &'m Machine) -> Objects<'m> {
-        let all = Object::new(Kind::Machine, machine.possible(), machine.online);
+        let all = Object::new(Kind::Machine, machine.possible(), machine.online.clone());
         let objects = vec![Object { os_index: Some(0), ..all }];
         Objects { machine, objects, types: Vec::new() }
     }
 
     fn object(&self, kind: Kind, cpus: CpuSet) -> Object {
-        Object::new(kind, cpus, self.machine.online)
+        Object::new(kind, cpus, self.machine.online.clone())
     }
 
     /// Whether a set would fit with all objects so far.
@@ -80,7 +80,7 @@ impl<'m> Objects<'m> {
             self.types.len() - 1
         });
         if let Some((_, partition)) = self.types.get_mut(place)
-            && partition.add(object.cpus).is_none()
+            && partition.add(object.cpus.clone()).is_none()
         {
             self.objects.push(object);
         }
@@ -132,7 +132,7 @@ impl<'m> Objects<'m> {
                 line_bytes: cache.line_bytes,
                 ways: cache.ways,
                 origin: cache.origin,
-                ..self.object(Kind::Cache(cache.level, cache.kind), cache.cpus)
+                ..self.object(Kind::Cache(cache.level, cache.kind), cache.cpus.clone())
             });
         }
     }

@@ -258,7 +258,7 @@ impl Layout {
     }
 
     fn set_capacities(&self, machine: &mut Machine) -> Result<(), Fault> {
-        for &(cpus, capacity) in &self.capacities {
+        for &(ref cpus, capacity) in &self.capacities {
             for cpu in cpus.iter() {
                 match machine.cpus.get_mut(cpu) {
                     Some(c) if c.capacity.is_none() => c.capacity = Some(capacity),

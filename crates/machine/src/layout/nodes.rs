@@ -82,7 +82,7 @@ pub(super) fn add(machine: &mut Machine, nodes: &Nodes) -> Result<(), FieldFault
     check_distances(&rows, sets.len()).map_err(|f| ("nodes.distances".to_string(), f))?;
     for (i, ((cpus, id), distances)) in sets.iter().zip(ids).zip(rows).enumerate() {
         let memory_kib = nodes.memory_kib.get(i).copied().flatten();
-        machine.nodes.push(Node { id, cpus: *cpus, memory_kib, distances });
+        machine.nodes.push(Node { id, cpus: cpus.clone(), memory_kib, distances });
         for cpu in cpus.iter() {
             machine.cpus[cpu].node = id;
         }
@@ -95,9 +95,9 @@ fn check_tiling(machine: &Machine, sets: &[CpuSet]) -> Result<(), Fault> {
     let mut all = CpuSet::EMPTY;
     for set in sets {
         if set.intersects(&all) {
-            return Err(Fault::new(format!("CPUs {} in two nodes", *set & all), "each in one"));
+            return Err(Fault::new(format!("CPUs {} in two nodes", set & all), "each in one"));
         }
-        all |= *set;
+        all |= set;
     }
     match all == machine.possible() {
         true => Ok(()),

@@ -85,7 +85,7 @@ fn small_cores(machine: &Machine) -> Result<Vec<CpuSet>, Fault> {
             return Err(Fault::new("small-core", "a machine with ibm,thread-groups"));
         };
         if !seen.contains(cpu) {
-            seen |= group;
+            seen |= &group;
             sets.push(group);
         }
     }

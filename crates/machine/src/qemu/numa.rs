@@ -163,7 +163,7 @@ fn add_node(
                     value.parse().map_err(|e: crate::cpuset::ParseCpuListError| {
                         fault("-numa node cpus", format!("`{value}`"), e.to_string())
                     })?;
-                let beyond = set - CpuSet::first_n(smp.maxcpus as usize);
+                let beyond = &set - CpuSet::first_n(smp.maxcpus as usize);
                 if !beyond.is_empty() {
                     let expected = format!("CPUs below {}", smp.maxcpus);
                     return Err(fault("-numa node cpus", format!("CPUs {beyond}"), expected));
@@ -249,7 +249,7 @@ fn memory(
 
 /// CPUs of each node: those given, and the others where the machine type puts them.
 fn cpus_by_node(given: &Given, board: &Board, smp: &Smp) -> Result<Vec<CpuSet>, OptionFault> {
-    let mut sets: Vec<CpuSet> = given.nodes.values().map(|(cpus, _)| *cpus).collect();
+    let mut sets: Vec<CpuSet> = given.nodes.values().map(|(cpus, _)| cpus.clone()).collect();
     for (node, fields) in &given.cpus {
         let Some(set) = sets.get_mut(*node as usize) else {
             let expected = "a node that -numa node makes";
@@ -264,7 +264,7 @@ fn cpus_by_node(given: &Given, board: &Board, smp: &Smp) -> Result<Vec<CpuSet>, 
         }
         *set |= matching;
     }
-    let taken = sets.iter().fold(CpuSet::EMPTY, |all, set| all | *set);
+    let taken = sets.iter().fold(CpuSet::EMPTY, |all, set| all | set);
     let nodes = sets.len();
     for cpu in (CpuSet::first_n(smp.maxcpus as usize) - taken).iter() {
         let place = match board.kind {

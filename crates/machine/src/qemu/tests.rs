@@ -121,7 +121,7 @@ fn errors_name_the_option() {
         ("-M virt -smp 8,dies=2", "-smp dies: found 2"),
         ("-M pseries -smp 8,clusters=2", "-smp clusters: found 2"),
         ("-M q35 -smp 8,books=1", "-smp books: found an unknown parameter"),
-        ("-M q35 -smp 0", "-smp cpus: found 0, expected 1 to 1024"),
+        ("-M q35 -smp 0", "-smp cpus: found 0, expected 1 to 8192"),
         ("-M q35 -smp 9,sockets=2,cores=4", "threads (1) = 8, expected maxcpus (9)"),
         ("-M q35 -smp 8,maxcpus=4", "-smp: found 8 of 4 CPUs"),
         ("-M pseries -smp 6,threads=3", "-smp threads: found 3, expected 1, 2, 4 … up to 8"),

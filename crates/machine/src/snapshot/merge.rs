@@ -8,7 +8,7 @@ use crate::model::{Cpu, Machine, OsIds};
 /// # Errors
 /// Online CPUs that the firmware's tables do not know.
 pub(super) fn merge(tables: Machine, seen: Machine, root: &str) -> Result<Machine, MachineError> {
-    let mut merged = tables.with_online(seen.online).map_err(|e| MachineError::File {
+    let mut merged = tables.with_online(seen.online.clone()).map_err(|e| MachineError::File {
         file: root.to_string(),
         found: e.to_string(),
         expected: "CPUs that the firmware's tables know".to_string(),
@@ -60,7 +60,7 @@ pub(super) fn merge(tables: Machine, seen: Machine, root: &str) -> Result<Machin
 
 /// Whether an online CPU is with others in its node, or the nodes are others.
 fn nodes_differ(tables: &Machine, seen: &Machine) -> bool {
-    let ids = |m: &Machine| m.nodes.iter().map(|n| (n.id, n.cpus & m.online)).collect::<Vec<_>>();
+    let ids = |m: &Machine| m.nodes.iter().map(|n| (n.id, &n.cpus & &m.online)).collect::<Vec<_>>();
     ids(tables) != ids(seen)
 }
 
@@ -69,6 +69,8 @@ fn fill(cpu: &mut Cpu, seen: &Cpu) {
         core: seen.ids.core.or(cpu.ids.core),
         cluster: seen.ids.cluster.or(cpu.ids.cluster),
         die: seen.ids.die.or(cpu.ids.die),
+        book: seen.ids.book.or(cpu.ids.book),
+        drawer: seen.ids.drawer.or(cpu.ids.drawer),
     };
     cpu.capacity = seen.capacity.or(cpu.capacity);
 }

@@ -26,20 +26,13 @@ fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// Architecture: of this computer, or by `uname`, hwloc's gathered facts, `/proc/sys/kernel/arch` or `/proc/cpuinfo`;
-/// [`Arch::Other`] where none of them is there.
-///
-/// # Errors
-/// An `uname` that names no architecture.
+/// [`Arch::Other`] where none of them tells it.
 pub(super) fn arch(files: &Files) -> Result<Arch, MachineError> {
     if files.directory().is_some_and(|root| root.as_os_str() == "/") {
         return Ok(arch_named(std::env::consts::ARCH).unwrap_or(Arch::Other));
     }
-    if let Some(text) = uname(files)? {
-        // The machine is the last word that names one; hosts are called as they like.
-        return text.split_whitespace().rev().find_map(arch_named).ok_or_else(|| {
-            let expected = "output of `uname -a` with an architecture";
-            files.error("uname", format!("`{text}`"), expected)
-        });
+    if let Some(arch) = uname(files)?.as_deref().and_then(arch_of_uname) {
+        return Ok(arch);
     }
     let gathered = files.text(NOFILE_INFO)?;
     let named = gathered.as_deref().and_then(|text| field(text, "Architecture"));
@@ -51,6 +44,24 @@ pub(super) fn arch(files: &Files) -> Result<Arch, MachineError> {
     }
     let cpuinfo = files.text(CPUINFO)?;
     Ok(cpuinfo.as_deref().map_or(Arch::Other, arch_of_cpuinfo))
+}
+
+/// The architecture in the output of `uname -a`: the last word that names one; hosts are called as they like.
+fn arch_of_uname(text: &str) -> Option<Arch> {
+    text.split_whitespace().rev().find_map(arch_named)
+}
+
+/// A sentence on an `uname` that does not tell architecture and release.
+pub(super) fn odd_uname(files: &Files) -> Option<String> {
+    let text = uname(files).ok()??;
+    let whole = arch_of_uname(&text).is_some() && release_of(&text).is_some();
+    (!whole).then(|| {
+        format!("uname: found `{text}`, expected output of `uname -a`; it tells what it can.")
+    })
+}
+
+fn release_of(text: &str) -> Option<String> {
+    text.split_whitespace().nth(2).map(str::to_string)
 }
 
 /// Architecture by the fields that each one's `/proc/cpuinfo` has.
@@ -72,18 +83,9 @@ pub(super) fn vendor(files: &Files) -> Result<Option<String>, MachineError> {
 }
 
 /// Release of the kernel.
-///
-/// # Errors
-/// An `uname` without one.
 pub(super) fn release(files: &Files) -> Result<Option<String>, MachineError> {
-    if let Some(text) = uname(files)? {
-        return match text.split_whitespace().nth(2) {
-            Some(release) => Ok(Some(release.to_string())),
-            None => {
-                let expected = "a kernel release, as `uname -a` prints it";
-                Err(files.error("uname", format!("`{text}`"), expected))
-            }
-        };
+    if let Some(release) = uname(files)?.as_deref().and_then(release_of) {
+        return Ok(Some(release));
     }
     if let Some(release) = files.text("proc/sys/kernel/osrelease")? {
         return Ok(Some(release));

@@ -1,49 +1,50 @@
 //! Caches from `/sys/devices/system/cpu/cpuN/cache`.
 
-use super::cpus::existing;
+use super::cpus::Existing;
+use super::odd::Sysfs;
 use crate::cpuset::CpuSet;
-use crate::error::MachineError;
-use crate::files::{CPU_DIR, Files};
+use crate::files::CPU_DIR;
 use crate::model::{Cache, CacheKind, Origin, sort_caches};
+use std::collections::BTreeSet;
 
-/// Reads the caches of CPUs 0 to `count - 1`, and says which CPUs have none and which caches no size. Size, line and
-/// ways are those that the first CPU of a cache shows.
+/// Reads the caches of all CPUs, and says which CPUs have none and which caches no size. Size, line and ways are those
+/// that the first CPU of a cache shows.
+///
+/// A cache whose map is empty (Itanium's last levels) belongs to the threads of its core, `siblings` by CPU. One without
+/// a map, or with a map that leaves its own CPU out, is left out.
 pub(super) fn read(
-    sysfs: &Files,
-    count: usize,
+    sysfs: &Sysfs,
+    existing: &Existing,
+    siblings: &[Option<CpuSet>],
     unknown: &mut Vec<String>,
-) -> Result<Vec<Cache>, MachineError> {
-    let existing = existing(sysfs, count)?;
+) -> Vec<Cache> {
+    let count = siblings.len();
     let mut caches: Vec<Cache> = Vec::new();
     let (mut without, mut nobodys) = (CpuSet::EMPTY, CpuSet::EMPTY);
-    // By CPU: the caches that it is already in, each with the index at which another CPU shows it.
-    let mut of_cpu: Vec<Vec<(usize, u32)>> = vec![Vec::new(); count];
+    // Sharers show one cache at one index, so that level and kind are read once.
+    let mut shown: BTreeSet<(u32, CpuSet)> = BTreeSet::new();
+    let mut known: BTreeSet<(u8, CacheKind, CpuSet)> = BTreeSet::new();
     for cpu in 0..count {
-        let dir = format!("{CPU_DIR}/cpu{cpu}/cache");
-        let mut index = 0;
-        while let Some(cpus) = sharers(sysfs, &format!("{dir}/index{index}"), cpu, existing)? {
-            let mut cpus = cpus & CpuSet::first_n(count);
+        let all = format!("{CPU_DIR}/cpu{cpu}/cache");
+        let mut any = false;
+        for index in sysfs.numbered(&all, "index") {
+            let dir = format!("{all}/index{index}");
+            let Some(mut cpus) = sharers(sysfs, &dir, cpu, existing) else { continue };
+            any = true;
             if cpus.is_empty() {
                 nobodys.insert(cpu);
-                cpus.insert(cpu);
+                cpus = siblings[cpu].clone().unwrap_or_else(|| CpuSet::single(cpu));
             }
-            let dir = format!("{dir}/index{index}");
-            // Sharers show one cache at one index, so level and kind need not be read again.
-            let shown = |&(i, at): &(usize, u32)| at == index && caches[i].cpus == cpus;
-            if !of_cpu[cpu].iter().any(shown) {
-                let (level, kind) = identity(sysfs, &dir)?;
-                let same = |&(i, _): &(usize, u32)| {
-                    let c = &caches[i];
-                    (c.level, c.kind, c.cpus) == (level, kind, cpus)
-                };
-                if !of_cpu[cpu].iter().any(same) {
-                    cpus.iter().for_each(|c| of_cpu[c].push((caches.len(), index)));
-                    caches.push(cache(sysfs, &dir, level, kind, cpus)?);
-                }
+            if shown.contains(&(index, cpus.clone())) {
+                continue;
             }
-            index += 1;
+            let Some((level, kind)) = identity(sysfs, &dir) else { continue };
+            if known.insert((level, kind, cpus.clone())) {
+                shown.insert((index, cpus.clone()));
+                caches.push(cache(sysfs, &dir, level, kind, cpus));
+            }
         }
-        if index == 0 {
+        if !any {
             without.insert(cpu);
         }
     }
@@ -52,7 +53,7 @@ pub(super) fn read(
     }
     if !nobodys.is_empty() {
         unknown.push(format!(
-            "Who shares caches of CPUs {nobodys}: sysfs lists nobody; each has its own."
+            "Who shares caches of CPUs {nobodys}: sysfs lists nobody; each is its core's own."
         ));
     }
     let mut unsized_levels: Vec<u8> =
@@ -63,68 +64,53 @@ pub(super) fn read(
         unknown.push(format!("Size of level-{level} caches: sysfs does not tell it."));
     }
     sort_caches(&mut caches);
-    Ok(caches)
+    caches
 }
 
-/// Level and kind of the cache in `dir`.
-fn identity(sysfs: &Files, dir: &str) -> Result<(u8, CacheKind), MachineError> {
+/// Level and kind of the cache in `dir`, where both can be told.
+fn identity(sysfs: &Sysfs, dir: &str) -> Option<(u8, CacheKind)> {
     let place = format!("{dir}/level");
-    let level = sysfs.require(&place, sysfs.number(&place)?)?;
+    let Some(level) = sysfs.number(&place) else {
+        sysfs.odd(&place, "no level", "one");
+        return None;
+    };
     let place = format!("{dir}/type");
-    let kind = sysfs.require(&place, sysfs.text(&place)?)?;
-    match kind.as_str() {
-        "Data" => Ok((level, CacheKind::Data)),
-        "Instruction" => Ok((level, CacheKind::Instruction)),
-        "Unified" => Ok((level, CacheKind::Unified)),
+    let kind = match sysfs.text(&place).as_deref() {
+        Some("Data") => CacheKind::Data,
+        Some("Instruction") => CacheKind::Instruction,
+        Some("Unified") => CacheKind::Unified,
         other => {
-            let expected = "Data, Instruction or Unified";
-            Err(sysfs.error(&place, format!("`{other}`"), expected))
+            let found = other.map_or("no type".to_string(), |other| format!("`{other}`"));
+            sysfs.odd(&place, found, "Data, Instruction or Unified");
+            return None;
         }
-    }
+    };
+    Some((level, kind))
 }
 
-/// CPUs that share the cache in `dir` of `cpu`; none where the kernel does not know, `None` where there is no such
-/// cache.
-fn sharers(
-    sysfs: &Files,
-    dir: &str,
-    cpu: usize,
-    existing: CpuSet,
-) -> Result<Option<CpuSet>, MachineError> {
-    match sysfs.cpus(dir, &["shared_cpu_map"], &["shared_cpu_list"])? {
-        None if sysfs.is_dir(dir) => {
-            Err(sysfs.error(&format!("{dir}/shared_cpu_map"), "no such file", "one"))
-        }
-        None => Ok(None),
-        Some((_, set)) if set.is_empty() => Ok(Some(set)),
-        Some((place, set)) if !set.contains(cpu) || !set.is_subset(&existing) => {
-            let expected = format!("CPU {cpu} and others out of {existing}");
-            Err(sysfs.error(&place, format!("`{set}`"), &expected))
-        }
-        Some((_, set)) => Ok(Some(set)),
-    }
+/// CPUs that share the cache in `dir` of `cpu`; none where the kernel does not know, `None` where nothing can be told.
+fn sharers(sysfs: &Sysfs, dir: &str, cpu: usize, existing: &Existing) -> Option<CpuSet> {
+    let Some((place, set)) = sysfs.cpus(dir, &["shared_cpu_map"], &["shared_cpu_list"]) else {
+        sysfs.odd(&format!("{dir}/shared_cpu_map"), "no such file", "one");
+        return None;
+    };
+    if set.is_empty() { Some(set) } else { existing.checked(sysfs, &place, cpu, set) }
 }
 
-fn cache(
-    sysfs: &Files,
-    dir: &str,
-    level: u8,
-    kind: CacheKind,
-    cpus: CpuSet,
-) -> Result<Cache, MachineError> {
+fn cache(sysfs: &Sysfs, dir: &str, level: u8, kind: CacheKind, cpus: CpuSet) -> Cache {
     let place = |file: &str| format!("{dir}/{file}");
-    let line_bytes = sysfs.number(&place("coherency_line_size"))?.filter(|&bytes| bytes != 0);
-    let size_kib = size_kib(sysfs, &place("size"))?;
-    let ways = sysfs.number(&place("ways_of_associativity"))?;
-    Ok(Cache { level, kind, size_kib, line_bytes, ways, cpus, origin: Origin::Firmware })
+    let line_bytes = sysfs.number(&place("coherency_line_size")).filter(|&bytes| bytes != 0);
+    let size_kib = size_kib(sysfs, &place("size"));
+    let ways = sysfs.number(&place("ways_of_associativity"));
+    Cache { level, kind, size_kib, line_bytes, ways, cpus, origin: Origin::Firmware }
 }
 
-/// A size as `32K`; 0 counts as unknown.
-fn size_kib(sysfs: &Files, place: &str) -> Result<Option<u32>, MachineError> {
-    let Some(text) = sysfs.text(place)? else { return Ok(None) };
-    match text.strip_suffix('K').and_then(|t| t.parse().ok()) {
-        Some(0) => Ok(None),
-        Some(kib) => Ok(Some(kib)),
-        None => Err(sysfs.error(place, format!("`{text}`"), "a size such as 32K")),
+/// A size as `32K`; 0 and an empty file count as unknown.
+fn size_kib(sysfs: &Sysfs, place: &str) -> Option<u32> {
+    let text = sysfs.text(place).filter(|text| !text.is_empty())?;
+    let kib = text.strip_suffix('K').and_then(|t| t.parse::<u32>().ok());
+    if kib.is_none() {
+        sysfs.odd(place, format!("`{text}`"), "a size such as 32K");
     }
+    kib.filter(|&kib| kib != 0)
 }

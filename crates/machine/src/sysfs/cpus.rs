@@ -1,29 +1,84 @@
 //! CPUs, cores and packages from `/sys/devices/system/cpu`.
 
+use super::odd::Sysfs;
+use super::siblings::{cores, siblings};
 use super::{nodes, packages};
 use crate::cpuset::{CpuSet, MAX_CPUS};
 use crate::error::MachineError;
-use crate::files::{CPU_DIR, Files};
+use crate::files::CPU_DIR;
 use crate::model::{Cpu, Node, OsIds};
 
-/// CPUs by number, and those online.
+/// CPUs by number, those online, and the threads of each one's core as far as sysfs tells.
 pub(super) struct Cpus {
     pub(super) cpus: Vec<Cpu>,
-    pub(super) online: CpuSet,
+    pub(super) siblings: Vec<Option<CpuSet>>,
 }
 
-/// Reads CPUs 0 to the last present one; `nodes` are the machine's NUMA nodes, possibly none.
-pub(super) fn read(
-    sysfs: &Files,
-    nodes: &[Node],
-    unknown: &mut Vec<String>,
-) -> Result<Cpus, MachineError> {
+/// Which CPUs there are.
+pub(super) struct Existing {
+    /// CPUs 0 to `count - 1` make the machine.
+    pub(super) count: usize,
+    pub(super) online: CpuSet,
+    /// CPUs that sysfs may name: the possible ones, and those of the machine in any case.
+    named: CpuSet,
+}
+
+impl Existing {
+    /// `set`, which the file `place` of `cpu` holds, without CPUs that are none of the machine's; `None`, and a note,
+    /// where it leaves out `cpu` itself.
+    pub(super) fn checked(
+        &self,
+        sysfs: &Sysfs,
+        place: &str,
+        cpu: usize,
+        set: CpuSet,
+    ) -> Option<CpuSet> {
+        if !set.contains(cpu) {
+            let expected = format!("CPU {cpu} and others out of {}", self.named);
+            sysfs.odd(place, format!("`{set}`"), expected);
+            return None;
+        }
+        if !set.is_subset(&self.named) {
+            let beyond = &set - &self.named;
+            sysfs.note(place, format!("CPUs {beyond} do not exist; they are left out."));
+        }
+        Some(set & CpuSet::first_n(self.count))
+    }
+}
+
+/// Finds the CPUs from 0 to the last present one.
+///
+/// # Errors
+/// No CPU, and more than [`MAX_CPUS`].
+pub(super) fn existing(sysfs: &Sysfs, unknown: &mut Vec<String>) -> Result<Existing, MachineError> {
     let present = present(sysfs)?;
     let count = present.last().map_or(0, |last| last + 1);
-    let online = online(sysfs, present, unknown)?;
-    describe_masks(sysfs, present, count, unknown)?;
+    let online = online(sysfs, &present, unknown);
+    let holes = CpuSet::first_n(count) - &present;
+    if !holes.is_empty() {
+        unknown
+            .push(format!("CPUs {holes}: they are not present; each stands as an offline core."));
+    }
+    let mut named = CpuSet::first_n(count);
+    if let Some(possible) = sysfs.cpu_list(&format!("{CPU_DIR}/possible")) {
+        let beyond = &possible - &named;
+        if !beyond.is_empty() {
+            unknown.push(format!("CPUs {beyond}: possible but not present, so they are left out."));
+        }
+        named |= possible;
+    }
+    Ok(Existing { count, online, named })
+}
 
-    let siblings = siblings(sysfs, count)?;
+/// Reads the CPUs; `nodes` are the machine's NUMA nodes, possibly none.
+pub(super) fn read(
+    sysfs: &Sysfs,
+    existing: &Existing,
+    nodes: &[Node],
+    unknown: &mut Vec<String>,
+) -> Cpus {
+    let count = existing.count;
+    let siblings = siblings(sysfs, existing);
     let without: CpuSet = (0..count).filter(|&c| siblings[c].is_none()).collect();
     if !without.is_empty() {
         unknown.push(format!(
@@ -32,18 +87,24 @@ pub(super) fn read(
         ));
     }
     let cores = cores(&siblings);
-    let node_of = nodes_of(sysfs, nodes, count, unknown)?;
-    let packages = packages::read(sysfs, &siblings, &node_of, unknown)?;
-    let hw_ids = hw_ids(sysfs, count, unknown)?;
-    let clusters = groups(sysfs, count, online, "cluster")?;
-    let dies = groups(sysfs, count, online, "die")?;
-    let core_ids = ids(sysfs, count, "core_id")?;
-    let told = have(sysfs, online, "cpu_capacity");
+    let node_of = nodes::of_cpus(sysfs, nodes, count, unknown);
+    let packages = packages::read(sysfs, existing, &siblings, &node_of, unknown);
+    let hw_ids = hw_ids(sysfs, count, unknown);
+    let clusters = groups(sysfs, existing, "cluster");
+    let dies = groups(sysfs, existing, "die");
+    let core_ids = ids(sysfs, count, "core_id");
+    // s390 alone has these.
+    let container_ids = |file: &str| match have(sysfs, &existing.online, &format!("topology/{file}"))
+    {
+        true => ids(sysfs, count, file),
+        false => vec![None; count],
+    };
+    let (books, drawers) = (container_ids("book_id"), container_ids("drawer_id"));
+    let told = have(sysfs, &existing.online, "cpu_capacity");
     let capacity = |cpu: usize| match told {
         true => sysfs.number(&format!("{CPU_DIR}/cpu{cpu}/cpu_capacity")),
-        false => Ok(None),
+        false => None,
     };
-    let capacities = (0..count).map(capacity).collect::<Result<Vec<Option<u32>>, _>>()?;
     let cpus = (0..count).map(|cpu| Cpu {
         hw_id: hw_ids[cpu],
         core: cores[cpu].0,
@@ -52,177 +113,82 @@ pub(super) fn read(
         die: dies.first[cpu].unwrap_or_else(|| first_of(&packages, cpu)),
         package: packages[cpu],
         node: node_of[cpu],
-        ids: OsIds { core: core_ids[cpu], cluster: clusters.id[cpu], die: dies.id[cpu] },
-        capacity: capacities[cpu],
+        ids: OsIds {
+            core: core_ids[cpu],
+            cluster: clusters.id[cpu],
+            die: dies.id[cpu],
+            book: books[cpu],
+            drawer: drawers[cpu],
+        },
+        capacity: capacity(cpu),
     });
-    Ok(Cpus { cpus: cpus.collect(), online })
+    Cpus { cpus: cpus.collect(), siblings }
 }
 
-fn present(sysfs: &Files) -> Result<CpuSet, MachineError> {
-    let present = match sysfs.cpu_list(&format!("{CPU_DIR}/present"))? {
-        Some(present) => present,
-        None => {
-            let numbers = sysfs.numbered(CPU_DIR, "cpu")?;
-            if let Some(&last) = numbers.last().filter(|&&n| n as usize >= MAX_CPUS) {
-                let expected = format!("CPUs below {MAX_CPUS}");
-                return Err(sysfs.error(CPU_DIR, format!("cpu{last}"), &expected));
+/// Present CPUs: the list, or the directories of the CPUs.
+fn present(sysfs: &Sysfs) -> Result<CpuSet, MachineError> {
+    let files = sysfs.strict();
+    let place = format!("{CPU_DIR}/present");
+    let list = files.cpu_list(&place);
+    if let Ok(Some(present)) = &list
+        && !present.is_empty()
+    {
+        return Ok(present.clone());
+    }
+    let numbers = files.numbered(CPU_DIR, "cpu")?;
+    if let Some(&last) = numbers.last().filter(|&&n| n as usize >= MAX_CPUS) {
+        let expected = format!("CPUs below {MAX_CPUS}");
+        return Err(files.error(CPU_DIR, format!("cpu{last}"), &expected));
+    }
+    let present: CpuSet = numbers.into_iter().map(|n| n as usize).collect();
+    match (present.is_empty(), list) {
+        (true, Err(odd)) => Err(odd),
+        (true, Ok(_)) => Err(files.error(CPU_DIR, "no CPU", "at least one")),
+        (false, list) => {
+            if list.is_err() {
+                // Notes it.
+                sysfs.cpu_list(&place);
             }
-            numbers.into_iter().map(|n| n as usize).collect()
+            Ok(present)
         }
-    };
-    match present.is_empty() {
-        true => Err(sysfs.error(CPU_DIR, "no CPU", "at least one")),
-        false => Ok(present),
     }
 }
 
 /// Online CPUs: the list, or the files of the CPUs themselves (kernels before 2.6.26 have no list; CPU 0 may have no
-/// file).
-fn online(
-    sysfs: &Files,
-    present: CpuSet,
-    unknown: &mut Vec<String>,
-) -> Result<CpuSet, MachineError> {
+/// file; older ones have empty files).
+fn online(sysfs: &Sysfs, present: &CpuSet, unknown: &mut Vec<String>) -> CpuSet {
     let place = format!("{CPU_DIR}/online");
-    if let Some(online) = sysfs.cpu_list(&place)? {
-        if online.is_empty() || !online.is_subset(&present) {
+    if let Some(listed) = sysfs.cpu_list(&place) {
+        let online = &listed & present;
+        if online != listed || online.is_empty() {
             let expected = format!("at least one of the present CPUs {present}");
-            return Err(sysfs.error(&place, format!("`{online}`"), &expected));
+            sysfs.odd(&place, format!("`{listed}`"), expected);
         }
-        return Ok(online);
+        if !online.is_empty() {
+            return online;
+        }
     }
     let mut online = CpuSet::EMPTY;
     let mut told = false;
     for cpu in present.iter() {
-        let state = sysfs.number::<u32>(&format!("{CPU_DIR}/cpu{cpu}/online"))?;
+        let state = sysfs.number::<u32>(&format!("{CPU_DIR}/cpu{cpu}/online"));
         told |= state.is_some();
         if state != Some(0) {
             online.insert(cpu);
         }
     }
-    if !told {
-        unknown.push("Online CPUs: sysfs does not tell them; all present ones count.".to_string());
+    if told && !online.is_empty() {
+        return online;
     }
-    match online.is_empty() {
-        true => Err(sysfs.error(&place, "no online CPU", "at least one")),
-        false => Ok(online),
-    }
-}
-
-/// Says which CPUs of the kernel's masks the model leaves out or makes up.
-fn describe_masks(
-    sysfs: &Files,
-    present: CpuSet,
-    count: usize,
-    unknown: &mut Vec<String>,
-) -> Result<(), MachineError> {
-    let holes = CpuSet::first_n(count) - present;
-    if !holes.is_empty() {
-        unknown
-            .push(format!("CPUs {holes}: they are not present; each stands as an offline core."));
-    }
-    if let Some(possible) = sysfs.cpu_list(&format!("{CPU_DIR}/possible"))? {
-        let beyond = possible - CpuSet::first_n(count);
-        if !beyond.is_empty() {
-            unknown.push(format!("CPUs {beyond}: possible but not present, so they are left out."));
-        }
-    }
-    Ok(())
-}
-
-/// Threads of each CPU's core, as far as sysfs tells; a CPU without topology files has those of a CPU that
-/// counts it in.
-fn siblings(sysfs: &Files, count: usize) -> Result<Vec<Option<CpuSet>>, MachineError> {
-    const LISTS: &[&str] = &["core_cpus_list", "thread_siblings_list"];
-    const MASKS: &[&str] = &["core_cpus", "thread_siblings"];
-    let mut siblings = sets(sysfs, count, MASKS, LISTS)?;
-    let known: Vec<CpuSet> = siblings.iter().flatten().copied().collect();
-    // By CPU: the last known core that holds it; a second one shows below.
-    let mut core_of: Vec<Option<CpuSet>> = vec![None; count];
-    for set in &known {
-        set.iter().for_each(|cpu| core_of[cpu] = Some(*set));
-    }
-    for (cpu, set) in siblings.iter_mut().enumerate() {
-        let Some(set) = set else {
-            *set = core_of[cpu];
-            continue;
-        };
-        if let Some(other) = set.iter().find_map(|c| core_of[c].filter(|other| other != set)) {
-            let place = format!("{CPU_DIR}/cpu{cpu}/topology");
-            let found = format!("a core of CPUs {set} and one of {other}");
-            return Err(sysfs.error(&place, found, "cores without common CPUs"));
-        }
-    }
-    Ok(siblings)
-}
-
-/// By CPU: the set that the first of the files in its `topology` holds, without possible CPUs beyond `count`.
-pub(super) fn sets(
-    sysfs: &Files,
-    count: usize,
-    masks: &[&str],
-    lists: &[&str],
-) -> Result<Vec<Option<CpuSet>>, MachineError> {
-    let existing = existing(sysfs, count)?;
-    // A kernel has the same files for every CPU: those that the first CPU lacks are tried only where nothing else is.
-    let (mut masks, mut all) = (masks.to_vec(), Vec::with_capacity(count));
-    for cpu in 0..count {
-        let set = set_of(sysfs, cpu, existing, &masks, lists)?;
-        if cpu == 0 {
-            let there = |mask: &&str| sysfs.is_file(&format!("{CPU_DIR}/cpu0/topology/{mask}"));
-            let (present, absent): (Vec<&str>, Vec<&str>) = masks.iter().partition(|m| there(m));
-            masks = [present, absent].concat();
-        }
-        all.push(set.map(|set| set & CpuSet::first_n(count)));
-    }
-    Ok(all)
-}
-
-/// The set that the first of the files in `cpu`'s `topology` holds.
-fn set_of(
-    sysfs: &Files,
-    cpu: usize,
-    existing: CpuSet,
-    masks: &[&str],
-    lists: &[&str],
-) -> Result<Option<CpuSet>, MachineError> {
-    match sysfs.cpus(&format!("{CPU_DIR}/cpu{cpu}/topology"), masks, lists)? {
-        Some((place, set)) if !set.contains(cpu) || !set.is_subset(&existing) => {
-            let expected = format!("CPU {cpu} and others out of {existing}");
-            Err(sysfs.error(&place, format!("`{set}`"), &expected))
-        }
-        found => Ok(found.map(|(_, set)| set)),
-    }
+    unknown.push("Online CPUs: sysfs does not tell them; all present ones count.".to_string());
+    present.clone()
 }
 
 /// Whether `cpus` have `file` in their directories. A kernel gives it to all of them or to none, but that CPU 0 may lack
 /// it, so the first and the last answer for the others.
-pub(super) fn have(sysfs: &Files, cpus: CpuSet, file: &str) -> bool {
+pub(super) fn have(sysfs: &Sysfs, cpus: &CpuSet, file: &str) -> bool {
     let there = |cpu: usize| sysfs.is_file(&format!("{CPU_DIR}/cpu{cpu}/{file}"));
     [cpus.first(), cpus.last()].into_iter().flatten().any(there)
-}
-
-/// CPUs that sysfs may name: those that are possible, and CPUs 0 to `count - 1` in any case.
-pub(super) fn existing(sysfs: &Files, count: usize) -> Result<CpuSet, MachineError> {
-    let possible = sysfs.cpu_list(&format!("{CPU_DIR}/possible"))?;
-    Ok(possible.map_or(CpuSet::EMPTY, |set| set) | CpuSet::first_n(count))
-}
-
-/// Core number and position in the core of each CPU; cores are numbered by their first CPU.
-fn cores(siblings: &[Option<CpuSet>]) -> Vec<(u32, u32)> {
-    let mut cores: Vec<(u32, u32)> = Vec::with_capacity(siblings.len());
-    let mut next = 0;
-    for (cpu, set) in siblings.iter().enumerate() {
-        let earlier = |set: &CpuSet| set.iter().take_while(|&c| c < cpu).zip(1..).last();
-        match set.as_ref().and_then(earlier) {
-            Some((sibling, thread)) => cores.push((cores[sibling].0, thread)),
-            None => {
-                cores.push((next, 0));
-                next += 1;
-            }
-        }
-    }
-    cores
 }
 
 /// The lowest CPU of `cpu`'s package, which numbers its die where sysfs names none.
@@ -238,117 +204,62 @@ struct Groups {
     id: Vec<Option<u32>>,
 }
 
-fn groups(sysfs: &Files, count: usize, online: CpuSet, what: &str) -> Result<Groups, MachineError> {
-    let dir = |cpu: usize| format!("{CPU_DIR}/cpu{cpu}/topology");
+fn groups(sysfs: &Sysfs, existing: &Existing, what: &str) -> Groups {
     let list = format!("{what}_cpus_list");
     let mask = format!("{what}_cpus");
-    let existing = existing(sysfs, count)?;
+    let count = existing.count;
     let mut groups = Groups { first: vec![None; count], id: vec![None; count] };
-    if !have(sysfs, online, &format!("topology/{what}_id")) {
-        return Ok(groups);
+    if !have(sysfs, &existing.online, &format!("topology/{what}_id")) {
+        return groups;
     }
     for cpu in 0..count {
+        let dir = format!("{CPU_DIR}/cpu{cpu}/topology");
         // Every kernel that has the sets has the id.
-        let id = match number(sysfs, &format!("{}/{what}_id", dir(cpu)))? {
-            Id::NoFile | Id::None => continue,
-            Id::Number(id) => id,
-        };
+        let Some(id) = id(sysfs, &format!("{dir}/{what}_id")) else { continue };
         groups.id[cpu] = Some(id);
-        if id != NO_ID {
-            let set = set_of(sysfs, cpu, existing, &[mask.as_str()], &[list.as_str()])?;
+        if id != NO_ID
+            && let Some((place, set)) = sysfs.cpus(&dir, &[&mask], &[&list])
+        {
+            let set = existing.checked(sysfs, &place, cpu, set);
             groups.first[cpu] = set.and_then(|set| set.first()).map(|first| first as u32);
         }
     }
-    Ok(groups)
+    groups
 }
 
 /// Id that x86 shows where there is no cluster (`BAD_APICID`).
 const NO_ID: u32 = 0xffff;
 
-/// What a file with a number says.
-enum Id {
-    NoFile,
-    /// -1.
-    None,
-    Number(u32),
-}
-
-fn number(sysfs: &Files, place: &str) -> Result<Id, MachineError> {
-    match sysfs.number::<i64>(place)? {
-        None => Ok(Id::NoFile),
-        Some(-1) => Ok(Id::None),
-        Some(id) => match u32::try_from(id) {
-            Ok(id) => Ok(Id::Number(id)),
-            Err(_) => Err(sysfs.error(place, format!("{id}"), "-1 to 2^32 - 1")),
-        },
+/// The number in a file; `None` where it is -1 or there is none.
+fn id(sysfs: &Sysfs, place: &str) -> Option<u32> {
+    let number = sysfs.number::<i64>(place).filter(|&number| number != -1)?;
+    let id = u32::try_from(number).ok();
+    if id.is_none() {
+        sysfs.odd(place, number, "-1 to 2^32 - 1");
     }
+    id
 }
 
 /// The number in `topology/FILE` of each CPU; `None` where it is -1 or there is none.
-pub(super) fn ids(
-    sysfs: &Files,
-    count: usize,
-    file: &str,
-) -> Result<Vec<Option<u32>>, MachineError> {
-    (0..count)
-        .map(|cpu| match number(sysfs, &format!("{CPU_DIR}/cpu{cpu}/topology/{file}"))? {
-            Id::Number(id) => Ok(Some(id)),
-            Id::None | Id::NoFile => Ok(None),
-        })
-        .collect()
-}
-
-fn nodes_of(
-    sysfs: &Files,
-    nodes: &[Node],
-    count: usize,
-    unknown: &mut Vec<String>,
-) -> Result<Vec<u32>, MachineError> {
-    let first = nodes.first().map_or(0, |n| n.id);
-    let mut homeless = CpuSet::EMPTY;
-    let mut all = Vec::with_capacity(count);
-    for cpu in 0..count {
-        let listed = nodes.iter().find(|n| n.cpus.contains(cpu)).map(|n| n.id);
-        let of_cpu = match listed {
-            Some(id) => Some(id),
-            None => nodes::of_cpu(sysfs, cpu)?.filter(|id| nodes.iter().any(|n| n.id == *id)),
-        };
-        all.push(of_cpu.unwrap_or_else(|| {
-            homeless.insert(cpu);
-            first
-        }));
-    }
-    if nodes.is_empty() {
-        unknown.push("NUMA nodes: sysfs has none; one node holds all CPUs.".to_string());
-    } else if !homeless.is_empty() {
-        unknown.push(format!(
-            "NUMA node of CPUs {homeless}: sysfs names none; node {first} stands in."
-        ));
-    }
-    Ok(all)
+pub(super) fn ids(sysfs: &Sysfs, count: usize, file: &str) -> Vec<Option<u32>> {
+    (0..count).map(|cpu| id(sysfs, &format!("{CPU_DIR}/cpu{cpu}/topology/{file}"))).collect()
 }
 
 /// Hardware ids: POWER has them in `physical_id`; elsewhere the CPU number stands in.
-fn hw_ids(
-    sysfs: &Files,
-    count: usize,
-    unknown: &mut Vec<String>,
-) -> Result<Vec<u32>, MachineError> {
+fn hw_ids(sysfs: &Sysfs, count: usize, unknown: &mut Vec<String>) -> Vec<u32> {
     let mut missing = CpuSet::EMPTY;
     let mut ids = Vec::with_capacity(count);
     for (cpu, number) in (0..count).zip(0u32..) {
-        ids.push(match sysfs.number::<u32>(&format!("{CPU_DIR}/cpu{cpu}/physical_id"))? {
-            Some(id) => id,
-            None => {
-                missing.insert(cpu);
-                number
-            }
-        });
+        let id = sysfs.number::<u32>(&format!("{CPU_DIR}/cpu{cpu}/physical_id"));
+        if id.is_none() {
+            missing.insert(cpu);
+        }
+        ids.push(id.unwrap_or(number));
     }
     if !missing.is_empty() {
         unknown.push(format!(
             "Hardware ids of CPUs {missing}: sysfs does not tell them; the CPU number stands in."
         ));
     }
-    Ok(ids)
+    ids
 }

@@ -1,30 +1,30 @@
 //! Frequencies and performance levels from `cpufreq` and `acpi_cppc` below `/sys/devices/system/cpu`.
 
 use super::cpus::have;
+use super::odd::Sysfs;
 use crate::cpuset::CpuSet;
-use crate::error::MachineError;
-use crate::files::{CPU_DIR, Files};
+use crate::files::CPU_DIR;
 use crate::model::{Cppc, FrequencyPolicy};
 
 /// Reads the cpufreq policies, in the order of their first CPU: `cpufreq/policyN`, or `cpuN/cpufreq` of kernels
 /// before 4.3.
 pub(super) fn policies(
-    sysfs: &Files,
+    sysfs: &Sysfs,
     count: usize,
-    online: CpuSet,
+    online: &CpuSet,
     unknown: &mut Vec<String>,
-) -> Result<Vec<FrequencyPolicy>, MachineError> {
+) -> Vec<FrequencyPolicy> {
     let mut dirs: Vec<(usize, String)> = Vec::new();
-    for policy in sysfs.numbered(&format!("{CPU_DIR}/cpufreq"), "policy")? {
+    for policy in sysfs.numbered(&format!("{CPU_DIR}/cpufreq"), "policy") {
         dirs.push((policy as usize, format!("{CPU_DIR}/cpufreq/policy{policy}")));
     }
     if dirs.is_empty() && have(sysfs, online, "cpufreq/cpuinfo_min_freq") {
         dirs.extend((0..count).map(|cpu| (cpu, format!("{CPU_DIR}/cpu{cpu}/cpufreq"))));
     }
     let mut policies: Vec<FrequencyPolicy> = Vec::new();
-    for (cpu, dir) in dirs {
+    for (cpu, dir) in dirs.into_iter().filter(|(cpu, _)| *cpu < count) {
         let covered = policies.iter().any(|p| p.cpus.contains(cpu));
-        if !covered && let Some(policy) = policy(sysfs, &dir, cpu, count)? {
+        if !covered && let Some(policy) = policy(sysfs, &dir, cpu, count) {
             policies.push(policy);
         }
     }
@@ -32,78 +32,61 @@ pub(super) fn policies(
         unknown.push("Frequencies: sysfs has no cpufreq policy with limits.".to_string());
     }
     policies.sort_by_key(|p| p.cpus.first());
-    Ok(policies)
+    policies
 }
 
 /// The policy in `dir`, `None` where it has no limits or is none.
-fn policy(
-    sysfs: &Files,
-    dir: &str,
-    cpu: usize,
-    count: usize,
-) -> Result<Option<FrequencyPolicy>, MachineError> {
+fn policy(sysfs: &Sysfs, dir: &str, cpu: usize, count: usize) -> Option<FrequencyPolicy> {
     let place = |file: &str| format!("{dir}/{file}");
     let khz = |file: &str| sysfs.number::<u64>(&place(file));
-    let Some(min_khz) = khz("cpuinfo_min_freq")? else { return Ok(None) };
-    let Some(max_khz) = khz("cpuinfo_max_freq")? else { return Ok(None) };
+    let min_khz = khz("cpuinfo_min_freq")?;
+    let max_khz = khz("cpuinfo_max_freq")?;
     if min_khz > max_khz || max_khz == 0 {
         let found = format!("{max_khz} kHz, below the {min_khz} of cpuinfo_min_freq");
-        return Err(sysfs.error(&place("cpuinfo_max_freq"), found, "at least as much, and no 0"));
+        sysfs.odd(&place("cpuinfo_max_freq"), found, "at least as much, and no 0");
+        return None;
     }
-    let cpus = match sysfs.text(&place("related_cpus"))? {
-        None => CpuSet::single(cpu),
-        // Numbers with blanks between them, unlike every other list of CPUs.
-        Some(text) => match text.split_whitespace().collect::<Vec<_>>().join(",").parse() {
-            Ok(set) if CpuSet::single(cpu).is_subset(&set) => set & CpuSet::first_n(count),
-            _ => {
-                let expected = format!("CPU {cpu} and others below {count}");
-                return Err(sysfs.error(&place("related_cpus"), format!("`{text}`"), &expected));
-            }
-        },
-    };
     let table = place("scaling_available_frequencies");
-    let available_khz = match sysfs.text(&table)? {
-        None => Vec::new(),
-        Some(text) => text
-            .split_whitespace()
-            .map(|khz| khz.parse().map_err(|_| sysfs.error(&table, khz, "numbers in kHz")))
-            .collect::<Result<_, _>>()?,
+    let entry = |text: &str| {
+        let khz = text.parse().ok();
+        if khz.is_none() {
+            sysfs.odd(&table, text, "numbers in kHz");
+        }
+        khz
     };
-    Ok(Some(FrequencyPolicy {
-        cpus,
-        driver: sysfs.text(&place("scaling_driver"))?,
+    let available = sysfs.text(&table).unwrap_or_default();
+    Some(FrequencyPolicy {
+        cpus: related(sysfs, &place("related_cpus"), cpu, count),
+        driver: sysfs.text(&place("scaling_driver")),
         min_khz,
         max_khz,
-        base_khz: khz("base_frequency")?,
-        available_khz,
-    }))
+        base_khz: khz("base_frequency"),
+        available_khz: available.split_whitespace().filter_map(entry).collect(),
+    })
+}
+
+/// CPUs of `cpu`'s policy, `cpu` alone where `related_cpus` does not tell. The file has numbers with blanks between
+/// them, unlike every other list of CPUs.
+fn related(sysfs: &Sysfs, place: &str, cpu: usize, count: usize) -> CpuSet {
+    let Some(text) = sysfs.text(place) else { return CpuSet::single(cpu) };
+    match text.split_whitespace().collect::<Vec<_>>().join(",").parse::<CpuSet>() {
+        Ok(set) if set.contains(cpu) => set & CpuSet::first_n(count),
+        _ => {
+            let expected = format!("CPU {cpu} and others below {count}");
+            sysfs.odd(place, format!("`{text}`"), expected);
+            CpuSet::single(cpu)
+        }
+    }
 }
 
 /// Reads CPPC's performance levels; CPUs with equal ones come together, in the order of the first.
-pub(super) fn cppc(sysfs: &Files, online: CpuSet) -> Result<Vec<Cppc>, MachineError> {
+pub(super) fn cppc(sysfs: &Sysfs, online: &CpuSet) -> Vec<Cppc> {
     let mut all: Vec<Cppc> = Vec::new();
     if !have(sysfs, online, "acpi_cppc/highest_perf") {
-        return Ok(all);
+        return all;
     }
     for cpu in online.iter() {
-        let number =
-            |file: &str| sysfs.number::<u64>(&format!("{CPU_DIR}/cpu{cpu}/acpi_cppc/{file}"));
-        let Some(highest_perf) = number("highest_perf")? else { continue };
-        let (Some(nominal_perf), Some(lowest_perf), Some(lowest_nonlinear_perf)) =
-            (number("nominal_perf")?, number("lowest_perf")?, number("lowest_nonlinear_perf")?)
-        else {
-            continue;
-        };
-        let mut levels = Cppc {
-            cpus: CpuSet::EMPTY,
-            highest_perf,
-            nominal_perf,
-            lowest_nonlinear_perf,
-            lowest_perf,
-            reference_perf: number("reference_perf")?,
-            nominal_mhz: number("nominal_freq")?.filter(|&mhz| mhz != 0),
-            lowest_mhz: number("lowest_freq")?.filter(|&mhz| mhz != 0),
-        };
+        let Some(mut levels) = cppc_of(sysfs, cpu) else { continue };
         match all.iter_mut().find(|c| Cppc { cpus: CpuSet::EMPTY, ..(*c).clone() } == levels) {
             Some(same) => same.cpus.insert(cpu),
             None => {
@@ -112,5 +95,20 @@ pub(super) fn cppc(sysfs: &Files, online: CpuSet) -> Result<Vec<Cppc>, MachineEr
             }
         }
     }
-    Ok(all)
+    all
+}
+
+/// The levels of one CPU, for no CPU yet.
+fn cppc_of(sysfs: &Sysfs, cpu: usize) -> Option<Cppc> {
+    let number = |file: &str| sysfs.number::<u64>(&format!("{CPU_DIR}/cpu{cpu}/acpi_cppc/{file}"));
+    Some(Cppc {
+        cpus: CpuSet::EMPTY,
+        highest_perf: number("highest_perf")?,
+        nominal_perf: number("nominal_perf")?,
+        lowest_nonlinear_perf: number("lowest_nonlinear_perf")?,
+        lowest_perf: number("lowest_perf")?,
+        reference_perf: number("reference_perf"),
+        nominal_mhz: number("nominal_freq").filter(|&mhz| mhz != 0),
+        lowest_mhz: number("lowest_freq").filter(|&mhz| mhz != 0),
+    })
 }

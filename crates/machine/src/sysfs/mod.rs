@@ -5,7 +5,9 @@ mod cpus;
 mod frequency;
 mod idle;
 mod nodes;
+mod odd;
 mod packages;
+mod siblings;
 mod small_cores;
 
 use crate::constants::Constants;
@@ -13,13 +15,15 @@ use crate::cpuset::CpuSet;
 use crate::error::MachineError;
 use crate::files::{CPU_DIR, Files};
 use crate::model::{Arch, Machine};
+use odd::Sysfs;
 use std::path::Path;
 
 /// Reads the machine of architecture `arch` whose `sys/devices/system/{cpu,node}` lies below `root` (`/` is
-/// this computer). What sysfs does not tell, offline CPUs' cores above all, is in [`Machine::unknown`].
+/// this computer). What sysfs does not tell, offline CPUs' cores above all, is in [`Machine::unknown`]; so is every file
+/// that cannot be read or contradicts its format or other files, which counts as absent.
 ///
 /// # Errors
-/// A root without CPUs, and files that cannot be read or contradict their format or each other.
+/// A root without CPUs, or with more than [`MAX_CPUS`](crate::MAX_CPUS).
 pub fn read(root: &Path, arch: Arch) -> Result<Machine, MachineError> {
     let name = match root.file_name() {
         Some(name) => name.to_string_lossy().into_owned(),
@@ -31,13 +35,17 @@ pub fn read(root: &Path, arch: Arch) -> Result<Machine, MachineError> {
 /// As [`read`], from wherever the files are; `name` is the machine's.
 pub(crate) fn read_files(sysfs: &Files, arch: Arch, name: &str) -> Result<Machine, MachineError> {
     let mut unknown = Vec::new();
-    let mut nodes = nodes::read(sysfs, &mut unknown)?;
-    let cpus::Cpus { cpus, online } = cpus::read(sysfs, &nodes, &mut unknown)?;
-    let caches = caches::read(sysfs, cpus.len(), &mut unknown)?;
-    let idle_states = idle::read(sysfs, &online, &mut unknown)?;
-    let policies = frequency::policies(sysfs, cpus.len(), online, &mut unknown)?;
-    let cppc = frequency::cppc(sysfs, online)?;
-    let thread_groups = small_cores::read(sysfs, &cpus, online)?;
+    let seen = Sysfs::new(sysfs);
+    let existing = cpus::existing(&seen, &mut unknown)?;
+    let (count, online) = (existing.count, &existing.online);
+    let mut nodes = nodes::read(&seen, count, &mut unknown);
+    let cpus::Cpus { cpus, siblings } = cpus::read(&seen, &existing, &nodes, &mut unknown);
+    let caches = caches::read(&seen, &existing, &siblings, &mut unknown);
+    let idle_states = idle::read(&seen, online, &mut unknown);
+    let policies = frequency::policies(&seen, count, online, &mut unknown);
+    let cppc = frequency::cppc(&seen, online);
+    let thread_groups = small_cores::read(&seen, &cpus, online);
+    let smt_control = seen.text(&format!("{CPU_DIR}/smt/control"));
     if arch == Arch::Powerpc && thread_groups.is_empty() {
         unknown.push(
             "ibm,thread-groups: sysfs does not show them, save by which CPUs share a cache."
@@ -50,12 +58,13 @@ pub(crate) fn read_files(sysfs: &Files, arch: Arch, name: &str) -> Result<Machin
     for node in &mut nodes {
         node.cpus = (0..cpus.len()).filter(|&c| cpus[c].node == node.id).collect();
     }
+    unknown.extend(seen.into_notes());
     Ok(Machine {
         title: format!("{} CPUs, from sysfs below {}", cpus.len(), sysfs.root()),
         name: name.to_string(),
         arch,
         cpus,
-        online,
+        online: existing.online,
         caches,
         nodes,
         thread_groups,
@@ -63,7 +72,7 @@ pub(crate) fn read_files(sysfs: &Files, arch: Arch, name: &str) -> Result<Machin
         policies,
         cppc,
         vendor: None,
-        smt_control: sysfs.text(&format!("{CPU_DIR}/smt/control"))?,
+        smt_control,
         firmware: None,
         constants: Constants::default(),
         unknown,

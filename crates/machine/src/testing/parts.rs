@@ -59,7 +59,7 @@ pub(super) fn caches(frame: &Frame, draw: &Draw) -> Vec<Cache> {
     let mut caches = Vec::new();
     for (level, sets) in levels.into_iter().filter(|(level, _)| present(*level)) {
         for kind in kinds(level, draw) {
-            caches.extend(sets.iter().map(|cpus| cache(level, kind, *cpus, draw)));
+            caches.extend(sets.iter().map(|cpus| cache(level, kind, cpus.clone(), draw)));
         }
     }
     sort_caches(&mut caches);

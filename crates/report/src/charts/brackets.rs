@@ -32,14 +32,14 @@ pub(super) struct Bracketed {
 pub(super) fn bracketed(machine: &Machine, shown: CpuSet) -> Bracketed {
     let mut out = Bracketed { cpus: vec![], brackets: vec![], depth: 0 };
     for branch in &levels(machine).branches {
-        walk(branch, 0, shown, &mut out);
+        walk(branch, 0, shown.clone(), &mut out);
     }
     let depth = out.brackets.iter().map(|b| b.depth + 1).max();
     Bracketed { depth: depth.unwrap_or(0), ..out }
 }
 
 fn walk(branch: &Branch, depth: usize, shown: CpuSet, out: &mut Bracketed) {
-    let cpus = branch.cpus & shown;
+    let cpus = &branch.cpus & &shown;
     let within = out.brackets.iter().rev().find(|b| b.depth + 1 == depth && depth > 0);
     let same = within.is_some_and(|b| b.cpus == cpus);
     let is_drawn = cpus.len() > 1 && !same;
@@ -47,9 +47,9 @@ fn walk(branch: &Branch, depth: usize, shown: CpuSet, out: &mut Bracketed) {
         let rows = (out.cpus.len(), cpus.len());
         out.brackets.push(Bracket { depth, rows, label: label(branch), cpus });
     }
-    out.cpus.extend((branch.own & shown).iter());
+    out.cpus.extend((&branch.own & &shown).iter());
     for below in &branch.below {
-        walk(below, depth + usize::from(is_drawn), shown, out);
+        walk(below, depth + usize::from(is_drawn), shown.clone(), out);
     }
 }
 
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn threads_of_a_small_core_stand_together() {
         let machine = machine::catalog::load("power9-big-core").unwrap();
-        let out = bracketed(&machine, machine.online);
+        let out = bracketed(&machine, machine.online.clone());
         assert_eq!(out.cpus, [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
         let small: Vec<(usize, usize)> = (out.brackets.iter())
             .filter(|b| b.label.starts_with("small core"))
@@ -84,7 +84,7 @@ mod tests {
     fn every_machine_has_each_cpu_once() {
         for name in machine::catalog::names() {
             let machine = machine::catalog::load(name).unwrap();
-            let mut cpus = bracketed(&machine, machine.online).cpus;
+            let mut cpus = bracketed(&machine, machine.online.clone()).cpus;
             cpus.sort_unstable();
             assert_eq!(cpus, machine.online.iter().collect::<Vec<_>>(), "{name}");
         }

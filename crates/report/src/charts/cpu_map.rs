@@ -93,7 +93,7 @@ impl Scale {
 /// # Errors
 /// An image that cannot be encoded.
 pub fn cpu_map(machine: &Machine, of: &CpuMap) -> Result<String, ReportError> {
-    let rows = bracketed(machine, of.shown);
+    let rows = bracketed(machine, of.shown.clone());
     let map = Map { of, height: row_height(rows.cpus.len()), rows };
     let failed = |e: png::EncodingError| ReportError::Picture {
         picture: of.title.clone(),

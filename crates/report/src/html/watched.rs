@@ -99,7 +99,7 @@ fn pictures(
     };
     let shown = shown(machine, heat);
     let mut out =
-        vec![picture("heat", busy(format!("{name}: busy CPUs, {workload}"), heat, shown))?];
+        vec![picture("heat", busy(format!("{name}: busy CPUs, {workload}"), heat, shown.clone()))?];
     if let (Some(clocks), Some(ends)) = (&heat.clocks, ends) {
         let title = format!("{name}: clocks of CPUs while they ran a task, {workload}");
         out.push(picture("clocks", clock_map(title, heat, clocks, shown, ends))?);

@@ -15,7 +15,7 @@ pub(super) fn caches(diff: &mut Diff<'_>) {
         let part = format!("{} caches", cache_name(level, kind));
         let (a, b) =
             (a.get(&(level, kind)).unwrap_or(&none), b.get(&(level, kind)).unwrap_or(&none));
-        let sharers = |m: &BTreeMap<CpuSet, Vec<&Cache>>| m.keys().copied().collect();
+        let sharers = |m: &BTreeMap<CpuSet, Vec<&Cache>>| m.keys().cloned().collect();
         sets::compare(diff, &part, &sharers(a), &sharers(b));
         changes(diff, &part, a, b);
     }
@@ -26,7 +26,7 @@ fn by_kind(machine: &Machine) -> BTreeMap<Key, BTreeMap<CpuSet, Vec<&Cache>>> {
     let mut caches: BTreeMap<Key, BTreeMap<CpuSet, Vec<&Cache>>> = BTreeMap::new();
     for cache in &machine.caches {
         let of_kind = caches.entry((cache.level, cache.kind)).or_default();
-        of_kind.entry(cache.cpus).or_default().push(cache);
+        of_kind.entry(cache.cpus.clone()).or_default().push(cache);
     }
     caches
 }
@@ -45,7 +45,7 @@ fn changes(
             attributes(a).into_iter().zip(attributes(b)).map(|(a, b)| (a.0, a.1, b.1))
         {
             if a != b {
-                changes.entry((what, a, b)).or_default().push(*cpus);
+                changes.entry((what, a, b)).or_default().push(cpus.clone());
             }
         }
     }

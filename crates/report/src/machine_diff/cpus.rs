@@ -11,7 +11,7 @@ pub(super) fn machine(diff: &mut Diff<'_>) {
     let control = |m: &Machine| shown(m.smt_control.as_ref());
     diff.value("machine", "SMT control", control(a), control(b));
     diff.value("CPUs", "number", a.cpus.len(), b.cpus.len());
-    diff.value("CPUs", "online", a.online, b.online);
+    diff.value("CPUs", "online", a.online.clone(), b.online.clone());
 }
 
 /// Numbers that firmware or the kernel gives, and capacities; of CPUs that both machines have.

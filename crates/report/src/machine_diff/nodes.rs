@@ -32,7 +32,7 @@ fn summary(node: &Node) -> String {
     let memory = node.memory_kib.map_or_else(String::new, |m| format!(", {}", kib(m)));
     match node.cpus.is_empty() {
         true => format!("no CPU{memory}"),
-        false => format!("CPUs {}{memory}", list_text(node.cpus)),
+        false => format!("CPUs {}{memory}", list_text(&node.cpus)),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn policies(diff: &mut Diff<'_>) {
             false => format!("{}: {} kHz", policy_text(p), steps.join(" ")),
         }
     };
-    let of = |m: &Machine| m.policies.iter().map(|p| (p.cpus, text(p))).collect();
+    let of = |m: &Machine| m.policies.iter().map(|p| (p.cpus.clone(), text(p))).collect();
     by_cpus(diff, "frequency policies", of);
 }
 
@@ -49,19 +49,19 @@ pub(super) fn cppc(diff: &mut Diff<'_>) {
             shown(c.lowest_mhz.as_ref()),
         )
     };
-    let of = |m: &Machine| m.cppc.iter().map(|c| (c.cpus, text(c))).collect();
+    let of = |m: &Machine| m.cppc.iter().map(|c| (c.cpus.clone(), text(c))).collect();
     by_cpus(diff, "CPPC", of);
 }
 
 /// Sets that one machine has, then what changed of those that both have, a line for each change.
 fn by_cpus(diff: &mut Diff<'_>, part: &str, of: impl Fn(&Machine) -> BTreeMap<CpuSet, String>) {
     let (a, b) = (of(diff.a), of(diff.b));
-    let cpus = |m: &BTreeMap<CpuSet, String>| -> BTreeSet<CpuSet> { m.keys().copied().collect() };
+    let cpus = |m: &BTreeMap<CpuSet, String>| -> BTreeSet<CpuSet> { m.keys().cloned().collect() };
     sets::compare(diff, part, &cpus(&a), &cpus(&b));
     let mut changes: BTreeMap<(&String, &String), Vec<CpuSet>> = BTreeMap::new();
     for (cpus, a) in &a {
         if let Some(b) = b.get(cpus).filter(|b| *b != a) {
-            changes.entry((a, b)).or_default().push(*cpus);
+            changes.entry((a, b)).or_default().push(cpus.clone());
         }
     }
     for ((a, b), mut of) in changes {

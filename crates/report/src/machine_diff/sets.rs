@@ -27,7 +27,7 @@ pub(super) fn levels(diff: &mut Diff<'_>) {
     for property in properties {
         let groups = |m: &Machine| -> BTreeSet<CpuSet> {
             let with = m.thread_groups.iter().filter(|tg| order(tg.property) == property);
-            with.flat_map(|tg| tg.groups.iter().copied()).collect()
+            with.flat_map(|tg| tg.groups.iter().cloned()).collect()
         };
         let (a, b) = (groups(diff.a), groups(diff.b));
         compare(diff, &format!("thread groups by property {property}"), &a, &b);
@@ -56,7 +56,7 @@ fn sets(machine: &Machine, key: impl Fn(&Cpu) -> Option<u32>) -> BTreeSet<CpuSet
 /// Sets that one of the machines has.
 pub(super) fn compare(diff: &mut Diff<'_>, part: &str, a: &BTreeSet<CpuSet>, b: &BTreeSet<CpuSet>) {
     let only = |x: &BTreeSet<CpuSet>, y: &BTreeSet<CpuSet>| -> Vec<CpuSet> {
-        let mut sets: Vec<CpuSet> = x.difference(y).copied().collect();
+        let mut sets: Vec<CpuSet> = x.difference(y).cloned().collect();
         sets.sort_by_key(|s| (s.first(), s.len()));
         sets
     };

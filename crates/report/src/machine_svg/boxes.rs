@@ -40,7 +40,7 @@ pub(super) fn root(machine: &Machine, levels: &Levels) -> Shape {
     let mut root = match &levels.branches[..] {
         [only] if without_cpus.is_empty() => shape(machine, only),
         branches => {
-            let all = cpus_text(machine.possible());
+            let all = cpus_text(&machine.possible());
             let mut root = Shape::new(Kind::Machine, String::new(), all);
             root.below = branches.iter().map(|b| shape(machine, b)).collect();
             root
@@ -72,8 +72,8 @@ fn shape(machine: &Machine, branch: &Branch) -> Shape {
         }
     }
     let tip = match branch.name.as_str() {
-        "" => cpus_text(branch.cpus),
-        name => format!("{name}, {}", cpus_text(branch.cpus)),
+        "" => cpus_text(&branch.cpus),
+        name => format!("{name}, {}", cpus_text(&branch.cpus)),
     };
     let mut shape = Shape::new(kind(branch.rank), labels.join(" \u{b7} "), tip);
     shape.rows = rows;
@@ -84,7 +84,7 @@ fn shape(machine: &Machine, branch: &Branch) -> Shape {
 
 fn kind(rank: Rank) -> Kind {
     match rank {
-        Rank::Package => Kind::Package,
+        Rank::Drawer | Rank::Book | Rank::Package => Kind::Package,
         Rank::Node => Kind::Node,
         Rank::Die => Kind::Die,
         Rank::Cache => Kind::Sharers,

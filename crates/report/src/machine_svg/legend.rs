@@ -11,7 +11,7 @@ use machine::{Machine, Origin};
 /// Sentences below the picture.
 pub(super) fn notes(machine: &Machine, levels: &Levels) -> Vec<String> {
     let mut notes = facts(machine);
-    if !(machine.possible() - machine.online).is_empty() {
+    if !(machine.possible() - &machine.online).is_empty() {
         notes.push("Grey and dashed: offline CPUs.".to_string());
     }
     if machine.caches.iter().any(|c| c.origin == Origin::Catalog) {

@@ -31,7 +31,7 @@ pub(super) fn grow(tree: &mut Tree<String>, machine: &Machine, branches: &[Branc
         // A run that has no short text is drawn whole.
         for branch in run {
             let name = name(first.rank, &[*branch]).unwrap_or_else(|| branch.name.clone());
-            let label = label(machine, &[*branch], &name, &in_brackets(branch.cpus));
+            let label = label(machine, &[*branch], &name, &in_brackets(&branch.cpus));
             let mut single = Tree::new(clip(&label, LABEL_WIDTH));
             grow(&mut single, machine, &branch.below);
             tree.push(single);
@@ -52,7 +52,7 @@ fn alike<'a, 'b>(machine: &Machine, branches: &'a [&'b Branch<'b>]) -> &'a [&'b 
 fn shape(machine: &Machine, branch: &Branch) -> String {
     let below: Vec<String> = branch.below.iter().map(|b| shape(machine, b)).collect();
     let (stem, _) = series::split(&branch.name);
-    let offline = (branch.cpus - machine.online).len();
+    let offline = (&branch.cpus - &machine.online).len();
     let texts = [stem, &caches(branch), &detail(machine, branch), &below.join(";")].join("|");
     format!("{:?} {} {offline} {texts}", branch.rank, branch.cpus.len())
 }
@@ -63,7 +63,7 @@ fn merge(machine: &Machine, same: &[&Branch], each: usize, prefix: &str) -> Opti
     let name = name(first.rank, same)?;
     let name =
         if each > 1 { format!("{prefix}{each} \u{d7} {name}") } else { prefix.to_string() + &name };
-    let cpus = cpu_series(&same.iter().map(|b| b.cpus).collect::<Vec<CpuSet>>())?;
+    let cpus = cpu_series(&same.iter().map(|b| b.cpus.clone()).collect::<Vec<CpuSet>>())?;
     let label = label_of_many(machine, same, &name, &cpus)?;
     let mut tree = Tree::new(label);
     let mut from = 0;
@@ -111,7 +111,7 @@ fn label(machine: &Machine, same: &[&Branch], name: &str, cpus: &str) -> String 
 fn label_of_many(machine: &Machine, same: &[&Branch], name: &str, cpus: &str) -> Option<String> {
     let first = same.first()?;
     let mut cpus = cpus.to_string();
-    let offline: Vec<CpuSet> = same.iter().map(|b| b.cpus - machine.online).collect();
+    let offline: Vec<CpuSet> = same.iter().map(|b| &b.cpus - &machine.online).collect();
     if first.below.is_empty() && offline.iter().any(|o| !o.is_empty()) {
         cpus.insert_str(cpus.len() - 1, &format!("; offline {}", series::sets(&offline)?));
     }

@@ -16,11 +16,11 @@ pub(super) fn cpu_series(sets: &[CpuSet]) -> Option<String> {
 /// The same without brackets.
 pub(super) fn sets(sets: &[CpuSet]) -> Option<String> {
     if let [only] = sets {
-        return Some(list_text(*only));
+        return Some(list_text(only));
     }
     let ascend = sets.windows(2).all(|w| w[0].last() < w[1].first());
     if ascend && sets.iter().all(|s| s.len() == 1) {
-        let all = sets.iter().fold(CpuSet::EMPTY, |all, s| all | *s).to_string();
+        let all = sets.iter().fold(CpuSet::EMPTY, |all, s| all | s).to_string();
         if all.len() <= SERIES_WIDTH {
             return Some(all);
         }

@@ -33,7 +33,7 @@ impl Users {
         let mut think = Stream::new(seed, Purpose::Clients);
         let mut list = Vec::new();
         for (group, clients) in scenario.workload.clients.iter().enumerate() {
-            let cpus = clients.irq_cpus & scenario.topo.online_set;
+            let cpus = &clients.irq_cpus & &scenario.topo.online_set;
             for _ in 0..clients.count {
                 let nth = think.below(cpus.len() as u64) as usize;
                 let irq_cpu = cpus.iter().nth(nth).unwrap_or(0) as Cpu;
@@ -49,7 +49,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     pub(super) fn boot_users(&mut self) {
         for user in 0..self.users.list.len() {
             let group = self.users.list[user].group;
-            let clients = self.scenario.workload.clients[group as usize];
+            let clients = &self.scenario.workload.clients[group as usize];
             let at_ns = clients.first_ns + self.users.think.below(clients.within_ns + 1);
             self.active += 1;
             self.events.set(self.user_slot(user as u32), at_ns);
@@ -87,7 +87,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let u = &mut self.users.list[user as usize];
         u.waits = false;
         let response_ns = self.w.now_ns - u.since_ns;
-        let clients = self.scenario.workload.clients[u.group as usize];
+        let clients = &self.scenario.workload.clients[u.group as usize];
         self.record(clients.responses, response_ns);
         let think_ns = self.users.think.draw(clients.think_ns, clients.spread).max(1.0) as u64;
         self.active += 1;

@@ -49,18 +49,18 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     }
 
     /// CPUs that a task gets when it asks for `set`, online or not.
-    pub(super) fn affinity_of(&self, set: CpuSet) -> CpuSet {
+    pub(super) fn affinity_of(&self, set: &CpuSet) -> CpuSet {
         match self.scenario.kernel.version >= KEEPS_OFFLINE_SINCE {
-            true => set,
-            false => set & self.w.topo.online_set,
+            true => set.clone(),
+            false => set & &self.w.topo.online_set,
         }
     }
 
     /// Brings what tasks may use into line with the online CPUs.
     fn restrict_affinities(&mut self) {
-        let online = self.w.topo.online_set;
+        let online = &self.w.topo.online_set;
         for (at, t) in self.w.tasks.iter_mut().enumerate() {
-            let allowed = t.affinity & online;
+            let allowed = &t.affinity & online;
             if t.state != State::Dead && t.allowed != allowed {
                 t.allowed = allowed;
                 self.w.notes.push(Note::Allowed(crate::world::TaskId(at as u32)));
@@ -95,10 +95,10 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// `irq_migrate_all_off_this_cpu`: to another CPU of the interrupt's affinity, else to any. It stays there.
     fn move_interrupts(&mut self, cpu: Cpu) {
-        let online = self.w.topo.online_set;
+        let online = &self.w.topo.online_set;
         for user in self.users.list.iter_mut().filter(|u| u.irq_cpu == cpu) {
-            let irq_cpus = self.scenario.workload.clients[user.group as usize].irq_cpus;
-            let first = (irq_cpus & online).first().or(online.first());
+            let irq_cpus = &self.scenario.workload.clients[user.group as usize].irq_cpus;
+            let first = irq_cpus.iter_and(online).next().or(online.first());
             user.irq_cpu = first.map_or(cpu, |c| c as Cpu);
         }
     }

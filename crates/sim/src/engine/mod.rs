@@ -314,7 +314,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                     }
                 }
                 Note::Allowed(task) => {
-                    let allowed = self.w.tasks[task.index()].allowed;
+                    let allowed = &self.w.tasks[task.index()].allowed;
                     self.trace.allowed(self.w.now_ns, task, allowed);
                 }
             }

@@ -186,7 +186,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 self.next_op(task);
                 self.move_running(cpu, task, target)
             }
-            Some(&Op::SetAffinity(set)) => self.set_affinity(cpu, task, set),
+            Some(Op::SetAffinity(set)) => self.set_affinity(cpu, task, set),
             Some(&Op::SetNice(nice)) => self.set_nice(task, nice),
             Some(&Op::SetSlice(slice_ns)) => {
                 self.class.set_slice(&mut self.w, task, slice_ns);
@@ -223,18 +223,18 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     }
 
     /// `sched_setaffinity`, which fails where none of the CPUs is online.
-    fn set_affinity(&mut self, cpu: Cpu, task: TaskId, set: CpuSet) -> Step {
+    fn set_affinity(&mut self, cpu: Cpu, task: TaskId, set: &CpuSet) -> Step {
         self.next_op(task);
-        let allowed = set & self.w.topo.online_set;
+        let allowed = set & &self.w.topo.online_set;
         let Some(first) = allowed.first() else {
             self.w.counters.affinities_refused += 1;
             return Step::Again;
         };
         let affinity = self.affinity_of(set);
+        let target = if allowed.contains(cpu as usize) { cpu } else { first as Cpu };
+        self.trace.allowed(self.w.now_ns, task, &allowed);
         let t = &mut self.w.tasks[task.index()];
         (t.affinity, t.allowed) = (affinity, allowed);
-        self.trace.allowed(self.w.now_ns, task, allowed);
-        let target = if allowed.contains(cpu as usize) { cpu } else { first as Cpu };
         self.move_running(cpu, task, target)
     }
 

@@ -12,7 +12,7 @@ use workload::{ProgramId, Spawn};
 impl<C: Class, T: Trace> Sim<'_, C, T> {
     fn add_task(&mut self, new: Task) -> TaskId {
         let task = TaskId(self.w.tasks.len() as u32);
-        let (program, allowed, parent) = (new.program, new.allowed, new.parent);
+        let (program, parent, nice) = (new.program, new.parent, new.nice);
         self.active += u32::from(!new.daemon);
         self.w.tasks.push(Task { mm: task.0, ..new });
         if let Some(uclamp) = &mut self.w.uclamp {
@@ -20,9 +20,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         }
         self.events.add_slot();
         let name = &self.scenario.workload.programs[program.0 as usize].name;
-        self.trace.created(self.w.now_ns, task, name, allowed);
-        if new.nice != 0 {
-            self.trace.nice(self.w.now_ns, task, new.nice);
+        self.trace.created(self.w.now_ns, task, name, &self.w.tasks[task.index()].allowed);
+        if nice != 0 {
+            self.trace.nice(self.w.now_ns, task, nice);
         }
         self.class.fork(&mut self.w, task, parent);
         task
@@ -31,8 +31,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// A task of the start: asleep on a random CPU that it may use, its timer running.
     pub(super) fn spawn(&mut self, spawn: &Spawn) {
         let possible = CpuSet::first_n(self.w.topo.nr_cpus);
-        let affinity = spawn.affinity.map_or(possible, |set| self.affinity_of(set));
-        let allowed = affinity & self.w.topo.online_set;
+        let affinity = spawn.affinity.as_ref().map_or(possible, |set| self.affinity_of(set));
+        let allowed = &affinity & &self.w.topo.online_set;
         let nth = self.start.below(allowed.len() as u64) as usize;
         let cpu = allowed.iter().nth(nth).unwrap_or(0) as Cpu;
         let task = self.add_task(Task {
@@ -53,8 +53,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             daemon: p.daemon,
             client: p.client,
             parent: Some(parent),
-            affinity: p.affinity,
-            ..Task::new(program, cpu, p.allowed)
+            affinity: p.affinity.clone(),
+            ..Task::new(program, cpu, p.allowed.clone())
         });
         self.w.tasks[parent.index()].children += 1;
         if thread {

@@ -9,7 +9,6 @@ use super::env::Env;
 use crate::topology::{Cpu, Group};
 use crate::world::{TaskId, World};
 use kernel::SdFlags;
-use machine::CpuSet;
 
 /// `sched_asym_prefer`: the lower CPU number (`arch_asym_cpu_priority`).
 pub(super) fn prefers(a: Cpu, b: Cpu) -> bool {
@@ -49,23 +48,23 @@ impl Fair {
     /// run on another, from 6.10 on a bigger one; 0 without one.
     pub(super) fn misfit_task_load(&self, w: &World, cpu: Cpu) -> u64 {
         let Some(curr) = self.queues[cpu as usize].curr else { return 0 };
-        let allowed = w.tasks[curr.index()].allowed & w.topo.online_set;
+        let allowed = &w.tasks[curr.index()].allowed;
         let bound = match self.rules.misfit_apart {
-            true => !any_bigger(w, allowed, cpu),
-            false => allowed.len() == 1,
+            true => !any_bigger(w, allowed.iter_and(&w.topo.online_set), cpu),
+            false => allowed.intersection_len(&w.topo.online_set) == 1,
         };
         if bound || self.task_fits_cpu(w, curr, cpu) { 0 } else { self.task_load(curr).max(1) }
     }
 
     /// `check_misfit_status`: whether a task is too big for `cpu` while there are bigger ones.
     pub(super) fn misfit_wants_help(&self, w: &World, cpu: Cpu) -> bool {
-        any_bigger(w, w.topo.online_set, cpu) && self.misfit_task_load(w, cpu) > 0
+        any_bigger(w, w.topo.online_set.iter(), cpu) && self.misfit_task_load(w, cpu) > 0
     }
 }
 
 /// Whether one of `cpus` has more capacity than `cpu`.
-fn any_bigger(w: &World, cpus: CpuSet, cpu: Cpu) -> bool {
-    cpus.iter().any(|c| w.topo.capacity[c] > w.topo.capacity[cpu as usize])
+fn any_bigger(w: &World, mut cpus: impl Iterator<Item = usize>, cpu: Cpu) -> bool {
+    cpus.any(|c| w.topo.capacity[c] > w.topo.capacity[cpu as usize])
 }
 
 #[cfg(test)]

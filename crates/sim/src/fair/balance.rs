@@ -153,7 +153,7 @@ impl Fair {
                 }
                 if env.all_pinned {
                     env.exclude(src);
-                    if (env.cpus - env.domain.groups[0].span).is_empty() {
+                    if env.cpus.is_subset(&env.domain.groups[0].span) {
                         return Outcome::AllPinned;
                     }
                     continue;
@@ -220,7 +220,7 @@ impl Fair {
         let movable =
             self.queues[src as usize].curr.is_some_and(|running| w.allowed(running, env.cpu));
         if !movable {
-            self.lengthen_interval(&Env { all_pinned: true, ..*env });
+            self.lengthen_interval(&Env { all_pinned: true, ..env.clone() });
             return;
         }
         let starts = !self.queues[src as usize].active_balance;

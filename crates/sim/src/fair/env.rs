@@ -40,6 +40,7 @@ pub(super) enum Migration {
 }
 
 /// One attempt (`struct lb_env`).
+#[derive(Clone)]
 pub(super) struct Env<'a> {
     pub(super) domain: &'a SimDomain,
     /// Level of the domain in the chain of `cpu`.
@@ -72,7 +73,7 @@ impl<'a> Env<'a> {
             cpu,
             dst: cpu,
             idle,
-            cpus: domain.span,
+            cpus: domain.span.clone(),
             whole: true,
             imbalance: 0,
             migration: Migration::Load,

@@ -38,7 +38,7 @@ impl Fair {
             self.queues[cpu as usize].active_balance = false;
         }
         self.llcs = (0..topo.llcs.len()).map(|llc| fresh_llc(topo, llc)).collect();
-        self.nohz.rebuild(topo.online_set);
+        self.nohz.rebuild(&topo.online_set);
         // The flag belongs to the root domain, which is a new one.
         self.overload = false;
         self.sums = GroupSums::new(topo);

@@ -324,7 +324,7 @@ impl Fair {
     }
 
     /// CPUs of `sd_asym_cpucapacity`: of the lowest domain that sees all capacities (5.14), before that different ones.
-    fn asym_span(&self, w: &World, target: Cpu) -> Option<CpuSet> {
+    fn asym_span<'t>(&self, w: &World<'t>, target: Cpu) -> Option<&'t CpuSet> {
         if !self.asym_capacity {
             return None;
         }
@@ -333,7 +333,7 @@ impl Fair {
             false => SdFlags::ASYM_CPUCAPACITY,
         };
         let chain = &w.topo.domains[target as usize];
-        chain.iter().find(|d| d.flags.contains(sees)).map(|d| d.span)
+        chain.iter().find(|d| d.flags.contains(sees)).map(|d| &d.span)
     }
 
     /// `select_idle_capacity`: the first idle CPU on which the task fits, else the idle one with most capacity.
@@ -343,7 +343,7 @@ impl Fair {
         task: TaskId,
         here: Cpu,
         target: Cpu,
-        span: CpuSet,
+        span: &CpuSet,
     ) -> Option<Cpu> {
         let topo = w.topo;
         let (mut looked, mut best) = (0, None);

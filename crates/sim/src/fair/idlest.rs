@@ -25,8 +25,8 @@ impl Fair {
     ) -> Cpu {
         let topo = w.topo;
         let prev = w.tasks[task.index()].cpu;
-        let allowed = w.tasks[task.index()].allowed;
-        if !topo.domains[cpu as usize][level].span.intersects(&allowed) {
+        let allowed = &w.tasks[task.index()].allowed;
+        if !topo.domains[cpu as usize][level].span.intersects(allowed) {
             return prev;
         }
         let mut cpu = cpu;
@@ -71,9 +71,8 @@ impl Fair {
         let here = self.look_at_group(w, &domain.groups[0], task);
         let (mut min_runnable, mut min_average) = (u64::MAX, u64::MAX);
         let (mut most_spare, mut spare_group, mut idlest) = (0, None, None);
-        let allowed = w.tasks[task.index()].allowed;
         for (i, group) in domain.groups.iter().enumerate().skip(1) {
-            if !group.span.intersects(&allowed) {
+            if !group.span.intersects(&w.tasks[task.index()].allowed) {
                 continue;
             }
             let seen = self.look_at_group(w, group, task);

@@ -16,12 +16,11 @@ impl Fair {
         domain: &SimDomain,
         task: TaskId,
     ) -> Option<usize> {
-        let allowed = w.tasks[task.index()].allowed;
         let mut local: Option<GroupStats> = None;
         let mut idlest: Option<GroupStats> = None;
         let mut looked = 0;
         for (at, group) in domain.groups.iter().enumerate() {
-            if !group.span.intersects(&allowed) {
+            if !group.span.intersects(&w.tasks[task.index()].allowed) {
                 continue;
             }
             looked += group.cpus.len();
@@ -36,7 +35,8 @@ impl Fair {
         w.charge(here, looked as f64 * w.hw.balance_cycles);
         let idlest = idlest?;
         let Some(local) = local else { return Some(idlest.at) };
-        let usable = (domain.groups[0].span & allowed).len() as u32;
+        let allowed = &w.tasks[task.index()].allowed;
+        let usable = domain.groups[0].span.intersection_len(allowed) as u32;
         self.leaves(domain, &local, &idlest, usable).then_some(idlest.at)
     }
 

@@ -41,9 +41,9 @@ impl Nohz {
     }
 
     /// New domains for the CPUs `online`: all of them count as busy, and a CPU that leaves is idle for nobody.
-    pub(super) fn rebuild(&mut self, online: CpuSet) {
+    pub(super) fn rebuild(&mut self, online: &CpuSet) {
         self.counted_idle = CpuSet::EMPTY;
-        self.idle_cpus = self.idle_cpus & online;
+        self.idle_cpus = &self.idle_cpus & online;
     }
 }
 
@@ -97,7 +97,7 @@ impl Fair {
         let chain = &w.topo.domains[cpu as usize];
         let packing = chain.iter().rfind(|d| d.flags.contains(SdFlags::ASYM_PACKING));
         let packs = packing.is_some_and(|d| {
-            let mut idle = (d.span & self.nohz.idle_cpus).iter();
+            let mut idle = d.span.iter_and(&self.nohz.idle_cpus);
             idle.any(|c| asym::prefers(c as Cpu, cpu))
         });
         if packs {
@@ -142,7 +142,9 @@ impl Fair {
         let mut blocked = false;
         self.nohz.has_blocked = false;
         let start = if self.rules.nohz_own_last { cpu as usize + 1 } else { 0 };
-        for other in self.nohz.idle_cpus.iter_wrap(start).map(|c| c as Cpu) {
+        // Nobody goes idle or wakes up while balancing, so that no one misses the set.
+        let idle_cpus = std::mem::take(&mut self.nohz.idle_cpus);
+        for other in idle_cpus.iter_wrap(start).map(|c| c as Cpu) {
             if other == cpu || !w.idle_cpu(other) {
                 continue;
             }
@@ -155,6 +157,7 @@ impl Fair {
             }
             next_balance = next_balance.min(self.queues[other as usize].next_balance);
         }
+        self.nohz.idle_cpus = idle_cpus;
         if is_idle {
             blocked |= self.update_blocked_averages(w, cpu);
             if kick == NohzKick::Balance {

@@ -53,7 +53,7 @@ pub(super) fn world(scenario: &Scenario) -> (World<'_>, Fair) {
 /// A task that sleeps and last ran on `cpu`, long ago.
 pub(super) fn asleep(w: &mut World, fair: &mut Fair, cpu: Cpu) -> TaskId {
     let task = TaskId(w.tasks.len() as u32);
-    w.tasks.push(Task::new(ProgramId(0), cpu, w.topo.online_set));
+    w.tasks.push(Task::new(ProgramId(0), cpu, w.topo.online_set.clone()));
     fair.task_fork(w, task, None);
     task
 }

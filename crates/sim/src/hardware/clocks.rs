@@ -146,8 +146,8 @@ fn cores(machine: &Machine, topo: &Topology) -> (Vec<Core>, Vec<u16>) {
     let number = |package: u32| packages.partition_point(|&p| p < package) as u16;
     let cores = sets
         .iter()
-        .map(|&(set, package)| Core {
-            cpus: (set & topo.online_set).iter().map(|c| c as Cpu).collect(),
+        .map(|&(ref set, package)| Core {
+            cpus: (set & &topo.online_set).iter().map(|c| c as Cpu).collect(),
             package: number(package),
         })
         .collect();

@@ -92,7 +92,7 @@ impl Hypervisor {
         let bad = refused(&machine.name);
         let sampling = Sampling::one_in(guests.params.one_set_in).map_err(&bad)?;
         let (host, cores) = host_cpus(machine, subcores)?;
-        park(&mut workload, host.online);
+        park(&mut workload, &host.online);
         let log_ns = setting.prefetch.log_cycles.map_or(costs.log_ns, |c| c / costs.ghz);
         let class = match kernel.has(MechanismId::L2PrefetchEngine) {
             true if kernel.has(MechanismId::L3PrefetchEngine) => Some(SizeClass::L2AndL3),
@@ -163,8 +163,8 @@ fn host_cpus(machine: &Machine, subcores: u32) -> Result<(Machine, Vec<Vec<usize
 }
 
 /// Threads bound to CPUs that the host does not have online sleep (`kthread_park`).
-fn park(workload: &mut Workload, online: CpuSet) {
-    workload.spawns.retain(|s| s.affinity.is_none_or(|set| set.intersects(&online)));
+fn park(workload: &mut Workload, online: &CpuSet) {
+    workload.spawns.retain(|s| s.affinity.as_ref().is_none_or(|set| set.intersects(online)));
 }
 
 fn packages(machine: &Machine, cores: &[Vec<usize>]) -> Vec<usize> {

@@ -79,7 +79,7 @@ impl Governed {
         let mut policy_of = vec![0; machine.cpus.len()];
         let sets: Vec<Box<[Cpu]>> = policies
             .iter()
-            .map(|p| (p.cpus & topo.online_set).iter().map(|c| c as Cpu).collect())
+            .map(|p| (&p.cpus & &topo.online_set).iter().map(|c| c as Cpu).collect())
             .collect();
         for (at, policy) in policies.iter().enumerate() {
             policy.cpus.iter().for_each(|cpu| policy_of[cpu] = at as u16);

@@ -37,19 +37,19 @@ impl Hotplug {
         steps: &[HotplugStep],
     ) -> Result<Hotplug, SimError> {
         let mut hotplug =
-            Hotplug { steps: Vec::new(), topologies: Vec::new(), ever_online: machine.online };
-        let (mut online, mut before_ns) = (machine.online, 0);
+            Hotplug { steps: Vec::new(), topologies: Vec::new(), ever_online: machine.online.clone() };
+        let (mut online, mut before_ns) = (machine.online.clone(), 0);
         for (at, step) in steps.iter().enumerate() {
-            check(machine.possible(), online, before_ns, at, step)?;
+            check(machine.possible(), online.clone(), before_ns, at, step)?;
             before_ns = step.at_ns;
             if step.online {
                 online.insert(step.cpu);
             } else {
                 online.remove(step.cpu);
             }
-            hotplug.ever_online |= online;
+            hotplug.ever_online |= &online;
             let leaving = (!step.online).then_some(step.cpu);
-            let topology = hotplug.topology_of(machine, kernel, (online, leaving))?;
+            let topology = hotplug.topology_of(machine, kernel, (online.clone(), leaving))?;
             let (at_ns, cpu) = (step.at_ns, step.cpu as Cpu);
             hotplug.steps.push(Prepared { at_ns, cpu, online: step.online, topology });
         }
@@ -66,7 +66,7 @@ impl Hotplug {
         if let Some(known) = self.topologies.iter().position(|(k, _)| *k == key) {
             return Ok(known);
         }
-        let machine = Machine { online: key.0, ..machine.clone() };
+        let machine = Machine { online: key.0.clone(), ..machine.clone() };
         let domains = match key.1 {
             Some(leaving) => kernel::build_after_offline(&machine, kernel, leaving)?,
             None => kernel::build(&machine, kernel)?,

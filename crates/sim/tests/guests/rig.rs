@@ -19,10 +19,10 @@ pub fn cores(machine: &Machine, cores: usize) -> Machine {
     let mut small = machine.clone();
     let cpus = CpuSet::first_n(cores * 8);
     small.cpus.truncate(cores * 8);
-    small.online = cpus;
-    small.nodes.iter_mut().for_each(|n| n.cpus = n.cpus & cpus);
+    small.online = cpus.clone();
+    small.nodes.iter_mut().for_each(|n| n.cpus = &n.cpus & &cpus);
     small.caches.retain_mut(|c| {
-        c.cpus = c.cpus & cpus;
+        c.cpus = &c.cpus & &cpus;
         !c.cpus.is_empty()
     });
     small
@@ -107,7 +107,7 @@ pub fn hypervisor(
         daemon_period_ms: 20.0,
         daemon_burst_us: 100.0,
     };
-    background::add(&mut w, &quiet, machine.online, 3520.0).map_err(|e| e.to_string())?;
+    background::add(&mut w, &quiet, machine.online.clone(), 3520.0).map_err(|e| e.to_string())?;
     let setting = Setting { prefetch, ..Setting::default() };
     Hypervisor::new(machine, &kernel(logs), w, &setting).map_err(|e| e.to_string())
 }

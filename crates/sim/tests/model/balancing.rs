@@ -35,7 +35,7 @@ impl Where {
 }
 
 impl Trace for Where {
-    fn created(&mut self, _: u64, _: TaskId, _: &str, _: CpuSet) {
+    fn created(&mut self, _: u64, _: TaskId, _: &str, _: &CpuSet) {
         self.ran_ns.push(vec![0; self.running.len()]);
     }
 
@@ -48,17 +48,17 @@ impl Trace for Where {
 /// Tasks that run for ever: all start bound to the first set and go over to the second after 50 ms.
 fn spinners(affinities: &[(CpuSet, CpuSet)]) -> Workload {
     let mut w = Workload::default();
-    for &(first, then) in affinities {
+    for (first, then) in affinities {
         let ms = Op::Compute(Work::fixed(4e6));
         let ops = vec![
-            ms,
+            ms.clone(),
             Op::Loop { to: 0, times: 50 },
-            Op::SetAffinity(then),
+            Op::SetAffinity(then.clone()),
             ms,
             Op::Loop { to: 3, times: 0 },
         ];
         let program = w.program("spin", ops);
-        w.spawns.push(Spawn { affinity: Some(first), ..Spawn::new(program) });
+        w.spawns.push(Spawn { affinity: Some(first.clone()), ..Spawn::new(program) });
     }
     w
 }
@@ -82,7 +82,7 @@ fn cpus(range: std::ops::Range<usize>) -> CpuSet {
 /// `count` tasks that start on the CPUs of `range`, one each in turn, and are free then.
 fn started_on(machine: &Machine, range: std::ops::Range<usize>, count: usize) -> Workload {
     let set = |i: usize| CpuSet::single(range.start + i % range.len());
-    spinners(&(0..count).map(|i| (set(i), machine.online)).collect::<Vec<_>>())
+    spinners(&(0..count).map(|i| (set(i), machine.online.clone())).collect::<Vec<_>>())
 }
 
 /// Percent of a CPU by which a settled machine may be off: the odd balancing attempt.
@@ -135,7 +135,7 @@ fn a_task_that_may_not_come_here_goes_to_another_cpu_of_the_group() {
     let bound = CpuSet::single(3);
     let either: CpuSet = [3, 5].into_iter().collect();
     for version in RELEASES {
-        let w = spinners(&[(bound, bound), (bound, bound), (bound, either)]);
+        let w = spinners(&[(bound.clone(), bound.clone()), (bound.clone(), bound.clone()), (bound.clone(), either.clone())]);
         let (seen, _) = settle(&machine, &release(version), w);
         let busy = seen.busy(5..6, 1_000 * MS);
         assert!(busy >= 97, "{version}: CPU 5 is {busy} % busy");
@@ -252,7 +252,7 @@ fn tasks_of_overlapping_affinities_get_a_cpu_each() {
     let machine = machines::smt(2, 4);
     let shared = cpus(3..7);
     for version in RELEASES {
-        let w = spinners(&[(CpuSet::single(3), shared); 4]);
+        let w = spinners(&vec![(CpuSet::single(3), shared.clone()); 4]);
         let (seen, _) = settle(&machine, &release(version), w);
         for cpu in 3..7 {
             let busy = seen.busy(cpu..cpu + 1, 1_000 * MS);

@@ -71,7 +71,7 @@ fn schbench_with_room_for_all_takes_sleep_and_work() {
 }
 
 fn daytrader_params(users: u32, jvms: u16) -> daytrader::Params {
-    let cpus = "0-63".parse().expect("a CPU list");
+    let cpus: machine::CpuSet = "0-63".parse().expect("a CPU list");
     daytrader::Params {
         users,
         think_ms: 7.0,
@@ -81,7 +81,7 @@ fn daytrader_params(users: u32, jvms: u16) -> daytrader::Params {
         tables: 8,
         warmup_s: 1.0,
         seconds: 2.0,
-        cpus: Some(cpus),
+        cpus: Some(cpus.clone()),
         irq_cpus: cpus,
         amounts: Amounts::ASSUMED,
     }

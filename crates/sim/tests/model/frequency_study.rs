@@ -62,7 +62,7 @@ struct Census {
 }
 
 impl Trace for Census {
-    fn created(&mut self, _: u64, _: TaskId, program: &str, _: machine::CpuSet) {
+    fn created(&mut self, _: u64, _: TaskId, program: &str, _: &machine::CpuSet) {
         self.programs.push(program.to_string());
         *self.forked.entry(program.to_string()).or_default() += 1;
         let alive = self.alive.entry(program.to_string()).or_default();

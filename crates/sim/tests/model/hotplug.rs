@@ -84,7 +84,7 @@ fn watched(scenario: &Scenario, steps: &[HotplugStep], seed: u64) -> (RunResult,
 
 /// Steps that switch CPUs, by numbers that wrap around, on where they are off; the last online one stays.
 fn schedule(machine: &Machine, toggles: &[(u64, usize)]) -> Vec<HotplugStep> {
-    let (mut online, mut at_ns, mut out) = (machine.online, 0, Vec::new());
+    let (mut online, mut at_ns, mut out) = (machine.online.clone(), 0, Vec::new());
     for &(after_ns, cpu) in toggles {
         let cpu = cpu % machine.cpus.len();
         at_ns += after_ns;
@@ -210,7 +210,7 @@ fn a_task_bound_to_a_dying_cpu_gets_all_cpus() {
     let bound = Some(CpuSet::single(3));
     for version in RELEASES {
         let steps = [step(50, 3, false), step(150, 3, true)];
-        let workload = spinning(2, bound, 300);
+        let workload = spinning(2, bound.clone(), 300);
         let scenario =
             Scenario::with_hotplug(&machine, &release(version), workload, &steps).expect("one");
         let (result, watch) = watched(&scenario, &steps, 1);
@@ -232,14 +232,14 @@ fn an_affinity_is_lost_only_when_it_is_needed() {
     let work = Op::Compute(Work::fixed(1e6));
     let run = |sleep_ms: u64| {
         let mut w = Workload::default();
-        tasks(&mut w, "sleeper", 1, &[work, nap(sleep_ms), work], Some(CpuSet::single(2)));
+        tasks(&mut w, "sleeper", 1, &[work.clone(), nap(sleep_ms), work.clone()], Some(CpuSet::single(2)));
         stop_at(&mut w, 200 * MS);
         let steps = [step(10, 2, false), step(50, 2, true)];
         let kernel = release("6.12");
         let scenario = Scenario::with_hotplug(&machine, &kernel, w, &steps).expect("one");
         let (result, watch) = watched(&scenario, &steps, 1);
         assert!(watch.tasks[0].exited);
-        (result.counters.affinities_broken, watch.tasks[0].allowed)
+        (result.counters.affinities_broken, watch.tasks[0].allowed.clone())
     };
     assert_eq!(run(100), (0, CpuSet::single(2)));
     // It exits while CPU 2 is away.
@@ -253,7 +253,7 @@ fn setting_an_affinity_with_cpus_offline() {
     let machine = machines::smt(4, 1);
     let ms = Op::Compute(Work::fixed(4e6));
     let ops = [
-        ms,
+        ms.clone(),
         Op::SetAffinity([1, 3].into_iter().collect()),
         Op::SetAffinity(CpuSet::single(3)),
         ms,
@@ -281,7 +281,7 @@ fn tasks_stay_on_their_node() {
     ] {
         let mut w = Workload::default();
         let second = Op::RunFor(1_000 * MS);
-        tasks(&mut w, "bound", 1, &[second], Some([0, 4, 6].into_iter().collect()));
+        tasks(&mut w, "bound", 1, &[second.clone()], Some([0, 4, 6].into_iter().collect()));
         let program = w.program("keeps", vec![second]);
         // The other two CPUs are taken, so that it is on CPU 6.
         for cpu in [0, 4] {
@@ -329,7 +329,7 @@ fn domains_follow() {
         let interval = down.domains[11][0].min_interval_ms;
         let counted = if version == "6.12" { 0 } else { 1 };
         assert_eq!(interval, start.domains[11][0].min_interval_ms - counted, "{version}");
-        let booted = machine.with_online(down.online_set).expect("CPUs");
+        let booted = machine.with_online(down.online_set.clone()).expect("CPUs");
         let booted = Scenario::new(&booted, &kernel, Workload::default()).expect("one");
         let same = text(down) == text(booted.topology());
         assert_eq!(same, version != "6.12", "{version}");

@@ -28,7 +28,7 @@ pub fn smt(cores: u32, threads: u32) -> Machine {
         title: "SMT cores on one node".to_string(),
         arch: Arch::Powerpc,
         cpus,
-        online: possible,
+        online: possible.clone(),
         caches: Vec::new(),
         nodes: vec![Node { id: 0, cpus: possible, memory_kib: None, distances: vec![10] }],
         thread_groups: Vec::new(),

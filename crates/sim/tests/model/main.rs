@@ -13,6 +13,7 @@ mod frequency;
 mod frequency_study;
 mod hotplug;
 mod knobs;
+mod large;
 mod machines;
 mod memory;
 mod queues;

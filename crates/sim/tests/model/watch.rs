@@ -86,13 +86,13 @@ impl Watch {
 }
 
 impl Trace for Watch {
-    fn created(&mut self, at_ns: u64, task: TaskId, program: &str, allowed: CpuSet) {
+    fn created(&mut self, at_ns: u64, task: TaskId, program: &str, allowed: &CpuSet) {
         self.time(at_ns);
         assert_eq!(task.index(), self.tasks.len());
         let program = program.to_string();
         let seen = Seen {
             program,
-            allowed,
+            allowed: allowed.clone(),
             exited: false,
             ran_ns: 0,
             switches: 0,
@@ -111,9 +111,9 @@ impl Trace for Watch {
         self.tasks[task.index()].exited = true;
     }
 
-    fn allowed(&mut self, at_ns: u64, task: TaskId, allowed: CpuSet) {
+    fn allowed(&mut self, at_ns: u64, task: TaskId, allowed: &CpuSet) {
         self.time(at_ns);
-        self.tasks[task.index()].allowed = allowed;
+        self.tasks[task.index()].allowed = allowed.clone();
     }
 
     fn switch(&mut self, at_ns: u64, cpu: Cpu, previous: Option<TaskId>, next: Option<TaskId>) {

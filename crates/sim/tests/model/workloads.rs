@@ -62,7 +62,7 @@ pub fn pipe(machine: &Machine, loops: u32, cpus: Option<&str>) -> Workload {
 /// A benchmark that names no file, built for a machine.
 pub fn build(machine: &Machine, benchmark: &Benchmark) -> Result<Built, BuildError> {
     let read = |_: &str| Err(std::io::Error::other("no files here"));
-    let (constants, online) = (&machine.constants, machine.online);
+    let (constants, online) = (&machine.constants, machine.online.clone());
     benchmark.build(&Target { constants, online, read: &read })
 }
 
@@ -88,7 +88,7 @@ pub fn netperf(machine: &Machine, pairs: u16, cpus: Option<&str>) -> Workload {
 /// Tasks that run `ops`, each its own program, asleep until time 0, on a workload that has been prepared.
 pub fn tasks(w: &mut Workload, name: &str, number: usize, ops: &[Op], affinity: Option<CpuSet>) {
     let program = w.program(name, ops.to_vec());
-    w.spawns.extend((0..number).map(|_| Spawn { affinity, ..Spawn::new(program) }));
+    w.spawns.extend((0..number).map(|_| Spawn { affinity: affinity.clone(), ..Spawn::new(program) }));
 }
 
 /// Stops the run at `at_ns`.
@@ -107,7 +107,7 @@ pub fn with_background(machine: &Machine, mut workload: Workload) -> Workload {
         daemon_burst_us: 150.0,
     };
     let cycles_per_us = constant(machine, "nominal_khz") / 1e3;
-    background::add(&mut workload, &background, machine.online, cycles_per_us)
+    background::add(&mut workload, &background, machine.online.clone(), cycles_per_us)
         .expect("a possible background");
     workload
 }
@@ -181,8 +181,8 @@ pub fn memory_tour(others: &[usize]) -> Workload {
         stream_bytes_per_kcycle: 1_000.0,
     };
     let work = Op::Compute(Work::fixed(2e6));
-    let mut ops = vec![Op::Memory(used), Op::Mark(from), work];
-    ops.extend(others.iter().flat_map(|&cpu| [Op::SetAffinity(CpuSet::single(cpu)), work]));
+    let mut ops = vec![Op::Memory(used), Op::Mark(from), work.clone()];
+    ops.extend(others.iter().flat_map(|&cpu| [Op::SetAffinity(CpuSet::single(cpu)), work.clone()]));
     let streams = MemoryUse { stream_bytes_per_kcycle: 1e6, touches_per_kcycle: 0.0, ..used };
     ops.extend([Op::Memory(streams), work, Op::Mark(to), Op::Stop]);
     let endless = Op::Compute(Work::fixed(1e5));

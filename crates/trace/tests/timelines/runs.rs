@@ -48,7 +48,7 @@ pub fn hotplug() -> Scenario {
     let mut w = Workload::default();
     let sleep = Op::Sleep { mean_ns: 200_000.0, spread: Spread::Exponential };
     let work = Op::Compute(Work::fixed(400_000.0));
-    let cycle = w.program("cycle", vec![work, sleep, Op::Loop { to: 0, times: 0 }]);
+    let cycle = w.program("cycle", vec![work.clone(), sleep, Op::Loop { to: 0, times: 0 }]);
     let spin = w.program("spin", vec![work, Op::Loop { to: 0, times: 0 }]);
     let stop = w.program("stop", vec![Op::Stop]);
     w.spawns.extend((0..2 * machine.cpus.len()).map(|_| Spawn::new(cycle)));

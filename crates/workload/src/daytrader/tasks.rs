@@ -102,7 +102,7 @@ impl<'a> Jvm<'a> {
         let part_us = a.servlet_us / f64::from(a.calls + 1);
         let safepoint = [Op::Lock(self.safepoint), Op::Unlock(self.safepoint)];
         let mut ops = vec![Op::Receive(self.pool)];
-        ops.extend(safepoint);
+        ops.extend(safepoint.clone());
         ops.extend([
             Op::Lock(self.session),
             self.compute(a.session_us),
@@ -111,7 +111,7 @@ impl<'a> Jvm<'a> {
         ]);
         for _ in 0..a.calls {
             ops.extend([Op::Send(call), Op::Receive(answer)]);
-            ops.extend(safepoint);
+            ops.extend(safepoint.clone());
             ops.push(self.compute(part_us));
         }
         ops.extend([Op::Reply, Op::Loop { to: 0, times: 0 }]);

@@ -69,7 +69,7 @@ pub struct MemoryUse {
 }
 
 /// One step of a program. Steps that enter the kernel cost what the machine says they cost.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Op {
     /// Runs in user space.
     Compute(Work),
@@ -213,11 +213,11 @@ pub enum Op {
 
 impl Op {
     /// The same step in a program that has `by` more steps before this one.
-    pub fn shifted(self, by: u16) -> Op {
-        match self {
+    pub fn shifted(&self, by: u16) -> Op {
+        match *self {
             Op::Loop { to, times } => Op::Loop { to: to + by, times },
             Op::LoopWhileSet { to, flag } => Op::LoopWhileSet { to: to + by, flag },
-            other => other,
+            _ => self.clone(),
         }
     }
 }

@@ -97,7 +97,7 @@ pub struct Histogram {
 }
 
 /// A closed loop of users on another machine. Each thinks, sends a request, and thinks again when the reply has come.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Clients {
     /// Where requests arrive; the message carries the user, for [`super::Op::Reply`].
     pub requests: QueueId,

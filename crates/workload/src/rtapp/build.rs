@@ -32,7 +32,7 @@ const FIRST_WAKE_NS: u64 = 100_000;
 const WITHIN_NS: u64 = 10_000_000;
 
 /// What a machine adds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Costs {
     /// The clock at which `run` takes its time, in kHz: rt-app calibrates its loop at the highest speed.
     pub nominal_khz: f64,

@@ -43,7 +43,7 @@ pub(super) fn read<'t>(
             if shape.size_kib.is_none() {
                 unknown.push(format!("Size of the level-{level} cache at {}.", node.path()));
             }
-            caches.push(shape.cache(level, sharers));
+            caches.push(shape.cache(level, sharers.clone()));
         }
     }
     if !silent.is_empty() {

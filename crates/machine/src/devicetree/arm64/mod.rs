@@ -119,7 +119,7 @@ fn cpus(
             die: *dies.entry(place.package).or_insert(number),
             package: place.package,
             node,
-            ids: OsIds { core: Some(place.core), cluster: place.cluster, die: None },
+            ids: OsIds { core: Some(place.core), cluster: place.cluster, ..OsIds::default() },
             capacity,
         });
     }

@@ -100,11 +100,11 @@ impl Builder<'_> {
             let number = self.attached.get(self.next_attached).copied();
             self.next_attached += 1;
             let bytes = node.bytes.filter(|&b| b > 0).unwrap_or(MEMORY_BYTES);
-            let object = Object::new(Kind::Node, cpus, cpus);
+            let object = Object::new(Kind::Node, cpus.clone(), cpus.clone());
             self.objects.push(Object { os_index: number, bytes: Some(bytes), ..object });
         }
         if let Some(kind) = level.kind {
-            self.objects.push(Object { os_index, ..filled(kind, level.attributes.bytes, cpus) });
+            self.objects.push(Object { os_index, ..filled(kind, level.attributes.bytes, cpus.clone()) });
         }
         Ok(cpus)
     }
@@ -119,7 +119,7 @@ impl Builder<'_> {
 
 /// An object with the sizes that the string gives or hwloc chooses.
 fn filled(kind: Kind, bytes: Option<u64>, cpus: CpuSet) -> Object {
-    let object = Object::new(kind, cpus, cpus);
+    let object = Object::new(kind, cpus.clone(), cpus);
     let bytes = bytes.filter(|&bytes| bytes > 0);
     match kind {
         Kind::Node => Object { bytes: Some(bytes.unwrap_or(MEMORY_BYTES)), ..object },

@@ -24,12 +24,12 @@ pub(super) fn nodes(objects: &mut Objects<'_>, machine: &Machine) -> Vec<Placed>
             running && objects.objects.iter().any(|o| o.cpus == node.cpus && o.kind != Kind::Pu)
         };
         if running && !exists(objects) {
-            objects.add(objects.object(Kind::Group, node.cpus));
+            objects.add(objects.object(Kind::Group, node.cpus.clone()));
         }
         placed.push(Placed {
             os_index: if large { number } else { node.id },
             bytes: node.memory_kib.and_then(|kib| kib.checked_mul(1024)),
-            beside: if exists(objects) { node.cpus } else { machine.possible() },
+            beside: if exists(objects) { node.cpus.clone() } else { machine.possible() },
         });
     }
     placed
@@ -53,7 +53,7 @@ fn rank(kind: Kind) -> (u8, u8, bool) {
 
 /// Gives every object a parent: the smallest one around it.
 pub(super) fn place(mut topology: Topology, nodes: Vec<Placed>) -> Tree {
-    topology.objects.sort_by_key(|o| (MAX_CPUS - o.cpus.len(), rank(o.kind), o.cpus.first()));
+    topology.objects.sort_by_key(|o| (std::cmp::Reverse(o.cpus.len()), rank(o.kind), o.cpus.first()));
     let mut innermost: Vec<Option<usize>> = vec![None; MAX_CPUS];
     let mut parents = Vec::with_capacity(topology.objects.len());
     for (index, object) in topology.objects.iter().enumerate() {
@@ -72,7 +72,7 @@ pub(super) fn place(mut topology: Topology, nodes: Vec<Placed>) -> Tree {
         if let (Some(around), Some(own)) = (topology.objects.get(parent), own_nodes.get_mut(parent))
         {
             own.insert(node.os_index as usize);
-            let object = Object::new(Kind::Node, around.cpus, around.online);
+            let object = Object::new(Kind::Node, around.cpus.clone(), around.online.clone());
             let (os_index, bytes) = (Some(node.os_index), node.bytes);
             topology.objects.push(Object { os_index, bytes, ..object });
             parents.push(Some(parent));
@@ -90,7 +90,7 @@ fn node_sets(
 ) -> Vec<CpuSet> {
     let normal = own_nodes.len();
     let get = |sets: &[CpuSet], place: Option<usize>| {
-        place.and_then(|p| sets.get(p).copied()).unwrap_or(CpuSet::EMPTY)
+        place.and_then(|p| sets.get(p).cloned()).unwrap_or(CpuSet::EMPTY)
     };
     let mut around = own_nodes.clone();
     for (index, parent) in parents.iter().enumerate().take(normal) {

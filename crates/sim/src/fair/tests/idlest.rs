@@ -15,7 +15,7 @@ fn cluster(release: &str, busy: &[Cpu], setup: impl Fn(&mut Fair)) -> Cpu {
         averages(&mut fair, cpu, 1024, 1024, 1024);
     }
     setup(&mut fair);
-    w.tasks.push(crate::world::Task::new(workload::ProgramId(0), 0, s.topo.online_set));
+    w.tasks.push(crate::world::Task::new(workload::ProgramId(0), 0, s.topo.online_set.clone()));
     let task = crate::world::TaskId(w.tasks.len() as u32 - 1);
     fair.task_fork(&mut w, task, Some(crate::world::TaskId(0)));
     let level = s.topo.domains[0].len() - 1;

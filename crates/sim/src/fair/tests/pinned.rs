@@ -29,7 +29,7 @@ fn a_core_that_affinities_keep_from_balance_is_marked_for_the_level_above() {
             assert_eq!(class, GroupType::Imbalanced, "{release}");
         }
         // The task may go now, does, and the next attempt finds nothing.
-        w.tasks[bound.index()].allowed = s.topo.online_set;
+        w.tasks[bound.index()].allowed = s.topo.online_set.clone();
         balance(&mut w, &mut fair);
         assert!(marked(&fair), "{release}");
         balance(&mut w, &mut fair);

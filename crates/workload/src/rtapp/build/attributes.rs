@@ -38,7 +38,7 @@ impl<'a> Builder<'a> {
         };
         let last = t.task.phases.last().map_or(Ok(None), |last| self.affinity(t, last))?;
         if cpus != before || (nth == 0 && cpus != last) {
-            t.ops.push(Op::SetAffinity(cpus.unwrap_or(self.costs.online)));
+            t.ops.push(Op::SetAffinity(cpus.unwrap_or(self.costs.online.clone())));
         }
         // Without a policy or a priority rt-app changes nothing, a slice neither.
         let current = t.task.attributes.policy.unwrap_or(self.app.global.default_policy);
