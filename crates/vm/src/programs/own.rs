@@ -32,18 +32,18 @@ pub(super) fn ebizzy(params: &ebizzy::Params, numbers: Numbering<'_>) -> Program
     let arguments =
         format!("threads={threads} seconds={seconds} chunk_bytes={chunk_bytes} chunks={chunks}");
     let own = worker("ebizzy", &arguments, vec![ebizzy::RECORDS_PER_S.to_owned()]);
-    bound(own, *cpus, numbers)
+    bound(own, cpus.clone(), numbers)
 }
 
 pub(super) fn false_sharing(params: &false_sharing::Params, numbers: Numbering<'_>) -> Program {
     let arguments = format!("rounds={}", params.rounds);
     let names = vec![false_sharing::SECONDS.to_owned()];
-    bound(worker("false_sharing", &arguments, names), params.cpus, numbers)
+    bound(worker("false_sharing", &arguments, names), params.cpus.clone(), numbers)
 }
 
 pub(super) fn stream(params: &stream::Params, numbers: Numbering<'_>) -> Program {
     let stream::Params { array_mib, passes, element_cycles: _, cpus } = params;
-    let arguments = format!("array_mib={array_mib} passes={passes} cpus={}", numbers.of(*cpus));
+    let arguments = format!("array_mib={array_mib} passes={passes} cpus={}", numbers.of(cpus.clone()));
     let names = stream::KERNELS.map(|(kernel, _)| stream::metric_name(kernel)).to_vec();
     let notes = vec!["element_cycles is not used: an element takes what it takes".to_owned()];
     Program { notes, ..worker("stream", &arguments, names) }
@@ -61,7 +61,7 @@ pub(super) fn schbench(params: &schbench::Params, numbers: Numbering<'_>) -> Pro
     names.extend(latencies("request", &percents));
     names.push("requests_per_s".to_owned());
     let note = "work_us is that of a thread alone in the guest, measured before the first request";
-    let own = bound(worker("schbench", &arguments, names), params.cpus, numbers);
+    let own = bound(worker("schbench", &arguments, names), params.cpus.clone(), numbers);
     Program { notes: vec![note.to_owned()], ..own }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn netperf(params: &netperf::Params, numbers: Numbering<'_>) -> Progr
     let arguments = format!("pairs={pairs} warmup_s={warmup_s} seconds={seconds}");
     let mut names = vec![netperf::TRANSACTIONS_PER_S.to_owned()];
     names.extend(latencies("round_trip", &["50", "99"]));
-    let own = bound(worker("netperf", &arguments, names), *cpus, numbers);
+    let own = bound(worker("netperf", &arguments, names), cpus.clone(), numbers);
     let command = format!("{MANY_FILES}ip link set lo up || exit 1\n{}", own.command);
     let notes = vec!["TCP_RR by our worker: netperf has no percentiles over all pairs".to_owned()];
     Program { command, notes, ..own }

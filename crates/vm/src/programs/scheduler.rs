@@ -10,7 +10,7 @@ pub(super) fn sched_pipe(params: &sched_pipe::Params, numbers: Numbering<'_>) ->
         packages: vec!["linux-perf"],
         programs: vec!["usr/bin/perf"],
         files: Vec::new(),
-        command: numbers.bound(*cpus, &command),
+        command: numbers.bound(cpus.clone(), &command),
         output: Output::Pipe { name: sched_pipe::SECONDS, operations: *loops },
         notes: Vec::new(),
     }
@@ -25,7 +25,7 @@ pub(super) fn hackbench(params: &hackbench::Params, numbers: Numbering<'_>) -> P
         packages: vec!["rt-tests"],
         programs: vec!["usr/bin/hackbench"],
         files: Vec::new(),
-        command: format!("{MANY_FILES}{}", numbers.bound(*cpus, &command)),
+        command: format!("{MANY_FILES}{}", numbers.bound(cpus.clone(), &command)),
         output: Output::Hackbench { name: hackbench::SECONDS },
         notes: Vec::new(),
     }
