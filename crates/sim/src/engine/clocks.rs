@@ -4,7 +4,6 @@ use super::Sim;
 use crate::class::Class;
 use crate::events::NEVER;
 use crate::hardware::ClockModel;
-use crate::rng::{Purpose, Stream};
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::Phase;
@@ -64,12 +63,12 @@ pub(super) struct Clocks<'a> {
     /// By CPU: whether its idle state is the deepest.
     deep: Vec<bool>,
     /// Where slots begin.
-    phase_ns: u64,
+    pub(super) phase_ns: u64,
 }
 
 impl<'a> Clocks<'a> {
-    /// All cores idle, every CPU asking for `start_khz`.
-    pub(super) fn new(model: &'a ClockModel, start_khz: u32, seed: u64) -> Clocks<'a> {
+    /// All cores idle, every CPU asking for `start_khz`; slots begin at `phase_ns`.
+    pub(super) fn new(model: &'a ClockModel, start_khz: u32, phase_ns: u64) -> Clocks<'a> {
         let core = CoreClock {
             khz: start_khz,
             wanted_khz: start_khz,
@@ -96,7 +95,7 @@ impl<'a> Clocks<'a> {
             counters: vec![PerfCounters::default(); model.core_of.len()],
             requests_khz: vec![start_khz; model.core_of.len()],
             deep: vec![true; model.core_of.len()],
-            phase_ns: Stream::new(seed, Purpose::Clocks).below(model.slot_ns.max(1)),
+            phase_ns,
         };
         for core in 0..clocks.cores.len() {
             clocks.cores[core].khz = clocks.reachable_khz(core);

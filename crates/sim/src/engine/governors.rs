@@ -24,18 +24,18 @@ enum State {
 
 /// One policy.
 #[derive(Debug)]
-struct Policy {
+pub(super) struct Policy {
     state: State,
     limits: Limits,
     /// When a governor that samples does so next.
-    next_sample_ns: u64,
+    pub(super) next_sample_ns: u64,
 }
 
 /// All policies of a machine.
 #[derive(Debug)]
 pub(super) struct Governors<'a> {
     governed: &'a Governed,
-    policies: Vec<Policy>,
+    pub(super) policies: Vec<Policy>,
     /// CPUs whose utilisation changed, while they are gone through.
     changed: Vec<Cpu>,
     times: Vec<CpuTimes>,

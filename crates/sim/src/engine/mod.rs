@@ -390,8 +390,11 @@ fn frequencies(
 ) -> Result<(Option<Clocks<'_>>, Option<Governors<'_>>), SimError> {
     let Some(governed) = &scenario.governed else { return Ok((None, None)) };
     let start_khz = governors::start_khz(governed);
-    let first_sample_ns = Stream::new(seed, Purpose::Clocks).below(tick_ns);
-    let clocks = Clocks::new(&governed.model, start_khz as u32, seed);
+    // Two draws: where firmware's slots begin says nothing of when governors sample.
+    let mut draws = Stream::new(seed, Purpose::Clocks);
+    let slot_phase_ns = draws.below(governed.model.slot_ns.max(1));
+    let first_sample_ns = draws.below(tick_ns);
+    let clocks = Clocks::new(&governed.model, start_khz as u32, slot_phase_ns);
     let refuse = |source| SimError::Frequency { machine: scenario.machine.clone(), source };
     let governors = Governors::new(governed, tick_ns, first_sample_ns).map_err(refuse)?;
     Ok((Some(clocks), Some(governors)))
@@ -400,4 +403,34 @@ fn frequencies(
 /// Whether a step is slowed by more than its core.
 fn is_paced(op: &Op) -> bool {
     matches!(op, Op::Memory(_) | Op::Contend { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::{Kernel, Version};
+    use setting::{Frequency, Governor, Setting};
+    use workload::Workload;
+
+    #[test]
+    fn firmware_and_governors_begin_apart() {
+        let machine = machine::catalog::load("epyc-7742-1s-nps1").unwrap();
+        let kernel = Kernel::new(Version::new(5, 9));
+        let frequency = Some(Frequency::new(Governor::Ondemand));
+        let setting = Setting { frequency, ..Setting::default() };
+        let scenario =
+            Scenario::in_setting(&machine, &kernel, Workload::default(), &setting).unwrap();
+        let tick_ns = 4_000_000;
+        let mut apart = Vec::new();
+        for seed in 0..64 {
+            let (clocks, governors) = frequencies(&scenario, seed, tick_ns).unwrap();
+            let (clocks, governors) = (clocks.unwrap(), governors.unwrap());
+            let slot = clocks.phase_ns as f64 / clocks.model.slot_ns as f64;
+            let sample = governors.policies[0].next_sample_ns as f64 / tick_ns as f64;
+            apart.push((slot - sample).abs());
+        }
+        // Two independent fractions are a third apart on average.
+        let mean = apart.iter().sum::<f64>() / apart.len() as f64;
+        assert!((0.2..0.5).contains(&mean), "{mean}");
+    }
 }
