@@ -45,13 +45,13 @@ pub trait Engine: Sync {
 #[derive(Debug, Clone, Copy)]
 pub struct SimEngine;
 
-/// What the simulator runs: a machine, or a host with guests.
+/// What the simulator runs: a machine, or a host with partitions.
 #[derive(Debug)]
 pub enum SimJob {
     /// A machine with a workload.
     Machine(Box<Scenario>),
-    /// A host whose workload is its guests.
-    Guests(Box<Hypervisor>),
+    /// A host whose workload is its partitions.
+    Partitions(Box<Hypervisor>),
 }
 
 impl Engine for SimEngine {
@@ -68,8 +68,9 @@ impl Engine for SimEngine {
         workload: Workload,
         setting: &Setting,
     ) -> Result<SimJob, String> {
-        let job = if workload.guests.is_some() {
-            Hypervisor::new(machine, kernel, workload, setting).map(|h| SimJob::Guests(Box::new(h)))
+        let job = if workload.partitions.is_some() {
+            Hypervisor::new(machine, kernel, workload, setting)
+                .map(|h| SimJob::Partitions(Box::new(h)))
         } else {
             Scenario::in_setting(machine, kernel, workload, setting)
                 .map(|s| SimJob::Machine(Box::new(s)))
@@ -80,10 +81,11 @@ impl Engine for SimEngine {
     fn run(&self, job: &SimJob, seed: u64) -> Result<Sample, String> {
         match job {
             SimJob::Machine(scenario) => run_machine(scenario, seed),
-            SimJob::Guests(hypervisor) => {
+            SimJob::Partitions(hypervisor) => {
                 let run = hypervisor.run(seed).map_err(|e| e.to_string())?;
-                let of_guests = run.guest_counters.into_iter().map(|(n, v)| (n.to_string(), v));
-                let counters = run.counters.named().into_iter().chain(of_guests).collect();
+                let of_partitions =
+                    run.partition_counters.into_iter().map(|(n, v)| (n.to_string(), v));
+                let counters = run.counters.named().into_iter().chain(of_partitions).collect();
                 let single_times = vec![vec![]; run.metrics.len()];
                 Ok(Sample { metrics: run.metrics, single_times, power_w: None, counters })
             }

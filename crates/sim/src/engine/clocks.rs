@@ -1,4 +1,10 @@
 //! Clocks while a run lasts: requests of P-states, what firmware makes of them slot by slot, APERF and MPERF, energy.
+//!
+//! A core's threads ask, the highest request counts. A package's firmware looks at the end of each slot, while it has
+//! something to look at: it sets the ceiling by what the cores did in the slot, and requests that stand long enough take
+//! effect. A new clock changes the rate of the core's CPUs, so they are settled before and armed after. Energy is counted
+//! before anything changes what a package takes. Who asks for what is `governors`' business; what is possible, and what it
+//! takes, is `hardware::ClockModel`'s.
 
 use super::Sim;
 use crate::class::Class;
@@ -257,11 +263,11 @@ impl<'a> Clocks<'a> {
 impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// `cpu` leaves idle or goes idle.
     pub(super) fn note_clock(&mut self, cpu: Cpu, busy: bool) {
-        let Some(clocks) = &mut self.clocks else { return };
+        let Some(clocks) = &mut self.frequency.clocks else { return };
         let now = self.w.now_ns;
         if !busy {
             let deepest = match self.w.cpus[cpu as usize].phase {
-                Phase::Idle { state, .. } => state + 1 == self.idle_states.len(),
+                Phase::Idle { state, .. } => state + 1 == self.setup.idle_states.len(),
                 Phase::Offline | Phase::Waking | Phase::Running => false,
             };
             clocks.sleep(cpu, deepest, now);
@@ -275,14 +281,14 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// What the package of `cpu` takes may have changed.
     fn tell_power(&mut self, cpu: Cpu) {
-        let Some(clocks) = &self.clocks else { return };
+        let Some(clocks) = &self.frequency.clocks else { return };
         let package = clocks.model.package_of(cpu);
         self.trace.power(self.w.now_ns, package, clocks.watts(package));
     }
 
     /// Clocks and power as the run starts.
     pub(super) fn tell_clocks(&mut self) {
-        let Some(clocks) = &self.clocks else { return };
+        let Some(clocks) = &self.frequency.clocks else { return };
         for cpu in 0..self.w.cpus.len() {
             self.w.cpus[cpu].clock = clocks.clock(cpu as Cpu);
             self.trace.frequency(0, cpu as Cpu, clocks.asked_khz(cpu as Cpu));
@@ -295,15 +301,15 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// Lets the firmware of a CPU's package look at a point in time, if there is one.
     fn arm_firmware(&mut self, cpu: Cpu, look_ns: Option<u64>) {
-        if let (Some(clocks), Some(at_ns)) = (&self.clocks, look_ns) {
-            let package = clocks.model.package_of(cpu) as u32;
-            self.events.set(self.first_package + package, at_ns);
+        if let (Some(clocks), Some(at_ns)) = (&self.frequency.clocks, look_ns) {
+            let package = clocks.model.package_of(cpu);
+            self.timeline.events.set(self.timeline.slots.package(package), at_ns);
         }
     }
 
     /// `cpu` asks its core for a P-state; it counts if no other thread asks for more.
     pub(super) fn ask_clock(&mut self, cpu: Cpu, khz: u32) {
-        let Some(clocks) = &mut self.clocks else { return };
+        let Some(clocks) = &mut self.frequency.clocks else { return };
         let look = clocks.ask(cpu, khz, self.w.now_ns);
         self.arm_firmware(cpu, look);
     }
@@ -311,13 +317,13 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// A package's firmware looks: the ceiling follows the slot that ends, and requests that stand long enough take
     /// effect.
     pub(super) fn firmware_looks(&mut self, package: usize) {
-        let Some(clocks) = &mut self.clocks else { return };
+        let Some(clocks) = &mut self.frequency.clocks else { return };
         let now = self.w.now_ns;
         clocks.end_slot(package, now);
         let model = clocks.model;
         let mut asking = false;
         for &core in &model.packages[package] {
-            let Some(clocks) = &mut self.clocks else { return };
+            let Some(clocks) = &mut self.frequency.clocks else { return };
             let khz = clocks.reachable_khz(core as usize);
             let c = &clocks.cores[core as usize];
             if khz == c.khz {
@@ -329,22 +335,22 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             }
             self.set_clock(core as usize, khz);
         }
-        let Some(clocks) = &mut self.clocks else { return };
+        let Some(clocks) = &mut self.frequency.clocks else { return };
         let p = &mut clocks.packages[package];
         p.armed = p.active_cores > 0 || asking;
         let next_ns = if p.armed { now + model.slot_ns } else { NEVER };
-        self.events.set(self.first_package + package as u32, next_ns);
+        self.timeline.events.set(self.timeline.slots.package(package), next_ns);
     }
 
     /// Energy of each package so far, in J.
     pub(crate) fn energies_j(&mut self) -> Vec<f64> {
         let now = self.w.now_ns;
-        self.clocks.iter_mut().flat_map(|c| c.energies_j(now)).collect()
+        self.frequency.clocks.iter_mut().flat_map(|c| c.energies_j(now)).collect()
     }
 
     /// The core runs at another clock from now on.
     fn set_clock(&mut self, core: usize, khz: u32) {
-        let Some(clocks) = &mut self.clocks else { return };
+        let Some(clocks) = &mut self.frequency.clocks else { return };
         let (now, model) = (self.w.now_ns, clocks.model);
         let cpus = &model.cores[core].cpus;
         cpus.iter().for_each(|&cpu| clocks.count_cycles(cpu, now));
@@ -361,7 +367,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             c.clock = clock;
             c.rate = self.w.hw.rate(busy) * clock;
             let runs = c.phase == Phase::Running;
-            if self.paced {
+            if self.memory.paced {
                 self.slow_down(cpu);
             }
             if runs {
