@@ -121,7 +121,7 @@ impl Engine for SimEngine {
         setting: &Setting,
     ) -> Result<SimJob, EngineError> {
         let metrics = workload.metrics.iter().map(MetricInfo::from).collect();
-        let subject = if workload.guests.is_some() {
+        let subject = if workload.partitions.is_some() {
             let host = Hypervisor::new(machine, kernel, workload, setting)?;
             Subject::Host(Box::new(host))
         } else {

@@ -5,19 +5,21 @@
 
 pub mod class;
 pub mod counters;
-pub mod cpufreq;
+mod cpufreq;
 mod engine;
-pub mod events;
-pub mod fair;
-pub mod hardware;
+mod events;
+mod fair;
+mod hardware;
 pub mod hypervisor;
-pub mod idle;
+mod idle;
 mod latency;
 mod loops;
-pub mod pelt;
+mod pelt;
 mod pelt_clock;
 pub mod rng;
+mod rules;
 mod scenario;
+mod setup;
 pub mod topology;
 pub mod trace;
 mod uclamp;
@@ -25,6 +27,7 @@ mod warmth;
 pub mod world;
 
 pub use counters::Counters;
+pub use cpufreq::FrequencyError;
 pub use scenario::{RunResult, Scenario};
 pub use trace::{NoTrace, Trace};
 
@@ -118,9 +121,9 @@ pub enum SimError {
         /// What is wrong.
         source: cache::CacheError,
     },
-    /// Guests on a host that cannot have them, or cannot have them so.
-    #[error("guests: {field}: found {found}, expected {expected}")]
-    Guests {
+    /// Partitions on a host that cannot have them, or cannot have them so.
+    #[error("partitions: {field}: found {found}, expected {expected}")]
+    Partitions {
         /// Which part.
         field: &'static str,
         /// What it holds.

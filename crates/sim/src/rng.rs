@@ -22,8 +22,8 @@ pub enum Purpose {
     Balance = 5,
     /// Where the slots of clocks begin, and when governors sample first.
     Clocks = 6,
-    /// Where guests lie in memory, and when idle ones wake.
-    Guests = 7,
+    /// Where partitions lie in memory, and when idle ones wake.
+    Partitions = 7,
     /// Order of runs on real kernels.
     Order = 8,
 }

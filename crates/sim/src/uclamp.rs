@@ -4,9 +4,9 @@
 //! As in the kernel tasks are counted in buckets, of which each has the largest clamp since it was empty. Without task
 //! groups and with the sysctls as they start, what a task asks for is what it gets.
 
+use crate::rules::CoreRules;
 use crate::topology::Cpu;
 use crate::world::TaskId;
-use kernel::Version;
 use workload::{Op, Workload};
 
 /// Clamps of a full CPU (`SCHED_CAPACITY_SCALE`).
@@ -85,12 +85,11 @@ pub(crate) struct Uclamp {
 
 impl Uclamp {
     /// Clamps where the kernel has them and a program sets some (`sched_uclamp_used`).
-    pub(crate) fn new(version: Version, workload: &Workload, nr_cpus: usize) -> Option<Uclamp> {
+    pub(crate) fn new(rules: &CoreRules, workload: &Workload, nr_cpus: usize) -> Option<Uclamp> {
         let mut ops = workload.programs.iter().flat_map(|p| &p.ops);
         let used = ops.any(|op| matches!(op, Op::SetUtilClamp { .. }));
         let queue = Queue { tasks: 0, min: QueueClamp::new(0), max: QueueClamp::new(FULL) };
-        (version >= Version::new(5, 3) && used)
-            .then(|| Uclamp { tasks: Vec::new(), queues: vec![queue; nr_cpus] })
+        (rules.uclamp && used).then(|| Uclamp { tasks: Vec::new(), queues: vec![queue; nr_cpus] })
     }
 
     /// `uclamp_fork`: a task exists, with its parent's clamps.
@@ -156,6 +155,10 @@ mod tests {
     const A: TaskId = TaskId(0);
     const B: TaskId = TaskId(1);
     const C: TaskId = TaskId(2);
+
+    fn rules(major: u16, minor: u16) -> CoreRules {
+        CoreRules::new(&kernel::Kernel::new(kernel::Version::new(major, minor)))
+    }
 
     /// Three tasks on two CPUs, the first two with these clamps.
     fn three(a: (u16, u16), b: (u16, u16)) -> Uclamp {
@@ -231,9 +234,9 @@ mod tests {
     #[test]
     fn clamps_are_there_from_5_3_on_and_where_they_are_used() {
         let mut w = Workload::default();
-        assert!(Uclamp::new(Version::new(6, 12), &w, 2).is_none());
+        assert!(Uclamp::new(&rules(6, 12), &w, 2).is_none());
         w.program("t", vec![Op::SetUtilClamp { min: Some(1), max: None }]);
-        assert!(Uclamp::new(Version::new(5, 2), &w, 2).is_none());
-        assert!(Uclamp::new(Version::new(5, 3), &w, 2).is_some());
+        assert!(Uclamp::new(&rules(5, 2), &w, 2).is_none());
+        assert!(Uclamp::new(&rules(5, 3), &w, 2).is_some());
     }
 }

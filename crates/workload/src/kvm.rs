@@ -1,15 +1,18 @@
-//! Guests of KVM on POWER (KVM HV): virtual CPUs in virtual cores, and the programs that run in them.
+//! Partitions: what KVM HV on POWER runs as LPARs. Virtual CPUs in virtual cores, and the programs that run in them. The
+//! experiment file calls one a `guest`; elsewhere here a guest is a kernel in QEMU.
 //!
-//! A guest's program is no list of steps: what it costs comes from the lines that it touches, one by one, which
+//! A partition's program is no list of steps: what it costs comes from the lines that it touches, one by one, which
 //! `sim::hypervisor` follows. On the host each vcore is a thread that QEMU starts; it runs its vcpus until they all cede
 //! (`H_CEDE`), and then sleeps until one is kicked. The amounts of work and the footprints below are assumed, and an
 //! experiment file gives them.
 
-mod guest;
 mod metrics;
+mod partition;
 
-pub use guest::{ApacheBench, Chase, Guest, GuestProgram, Idle, Path, Stream, SysbenchMemory};
-pub use metrics::{GuestReading, Of};
+pub use metrics::{Of, PartitionReading};
+pub use partition::{
+    ApacheBench, Chase, Idle, Partition, PartitionProgram, Path, Stream, SysbenchMemory,
+};
 
 use crate::program::{FlagId, Op, Program, Queue, QueueId, QueueKind, Spawn, Work, Workload};
 use crate::{WorkloadError, check};
@@ -19,9 +22,9 @@ pub(crate) const NAME: &str = "kvm";
 /// Cycles that QEMU takes until it starts the threads of its vcpus, and from one to the next. Assumed.
 const START_CYCLES: f64 = 2e6;
 const THREAD_CYCLES: f64 = 2e5;
-/// When the first QEMU starts, and how far apart guests start, in ns. Assumed.
-const FIRST_GUEST_NS: u64 = 2_000_000;
-const GUEST_WITHIN_NS: u64 = 4_000_000;
+/// When the first QEMU starts, and how far apart partitions start, in ns. Assumed.
+const FIRST_PARTITION_NS: u64 = 2_000_000;
+const PARTITION_WITHIN_NS: u64 = 4_000_000;
 
 /// Hardware threads of a core: what a vcore has at most, over the subcores.
 pub const THREADS_PER_CORE: u32 = 8;
@@ -40,35 +43,35 @@ pub struct Params {
     pub subcores_per_core: u32,
     /// Virtual CPUs of a vcore: 1 as QEMU's `-smp 8` has it, up to the hardware threads of a subcore.
     pub threads_per_vcore: u32,
-    /// The guests.
+    /// The partitions.
     #[serde(rename = "guest")]
-    pub guests: Vec<Guest>,
+    pub partitions: Vec<Partition>,
 }
 
-/// What the workload's steps cost on a machine: nothing that its guests do not say.
+/// What the workload's steps cost on a machine: nothing that its partitions do not say.
 pub use crate::no_costs::NoCosts as Costs;
 
-/// One vcore: which guest's, and how host and guest reach each other.
+/// One vcore: which partition's, and how host and partition reach each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Vcore {
-    /// The guest, by number; guests of one entry count one by one.
-    pub guest: u32,
-    /// Its first vcpu among those of the guest, and how many it has.
+    /// The partition, by number; partitions of one entry count one by one.
+    pub partition: u32,
+    /// Its first vcpu among those of the partition, and how many it has.
     pub first_vcpu: u32,
     /// Number of vcpus.
     pub vcpus: u32,
-    /// Set to make the thread leave the guest and sleep.
+    /// Set to make the thread leave the partition and sleep.
     pub ceded: FlagId,
     /// A message wakes the thread.
     pub kicks: QueueId,
 }
 
-/// The guests of a workload and their vcores.
+/// The partitions of a workload and their vcores.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Guests {
+pub struct Partitions {
     /// As given.
     pub params: Params,
-    /// By guest: its entry in the parameters.
+    /// By partition: its entry in the parameters.
     pub entries: Vec<u32>,
     /// All vcores. The program of vcore `n` is program `first_program + n`.
     pub vcores: Vec<Vcore>,
@@ -77,14 +80,14 @@ pub struct Guests {
 }
 
 impl Params {
-    /// The guest of entry `entry`.
-    pub fn guest(&self, entry: u32) -> Option<&Guest> {
-        self.guests.get(entry as usize)
+    /// The partition of entry `entry`.
+    pub fn partition(&self, entry: u32) -> Option<&Partition> {
+        self.partitions.get(entry as usize)
     }
 
-    /// Number of guests.
+    /// Number of partitions.
     fn total(&self) -> u32 {
-        self.guests.iter().map(|g| g.count).sum()
+        self.partitions.iter().map(|g| g.count).sum()
     }
 }
 
@@ -109,60 +112,60 @@ fn checked(params: &Params) -> Result<(), WorkloadError> {
     let threads = params.threads_per_vcore;
     let expected = "1 to the hardware threads of a subcore (8 of a core over subcores_per_core)";
     check::within(NAME, "threads_per_vcore", threads, 1..=THREADS_PER_CORE / subcores, expected)?;
-    let guests: u64 = params.guests.iter().map(|g| u64::from(g.count)).sum();
-    check::within(NAME, "guest", guests, 1..=64, "1 to 64 guests in all")?;
-    params.guests.iter().try_for_each(Guest::check)
+    let partitions: u64 = params.partitions.iter().map(|g| u64::from(g.count)).sum();
+    check::within(NAME, "guest", partitions, 1..=64, "1 to 64 partitions in all")?;
+    params.partitions.iter().try_for_each(Partition::check)
 }
 
-/// Builds the workload: a QEMU for each guest, which starts a thread for each vcore.
+/// Builds the workload: a QEMU for each partition, which starts a thread for each vcore.
 pub fn build(params: &Params, _: &Costs) -> Result<Workload, WorkloadError> {
     checked(params)?;
     let mut w = Workload::default();
-    let mut guests = Guests {
+    let mut partitions = Partitions {
         params: params.clone(),
         entries: Vec::with_capacity(params.total() as usize),
         vcores: Vec::new(),
         first_program: 0,
     };
-    for (entry, guest) in params.guests.iter().enumerate() {
-        for _ in 0..guest.count {
-            let number = guests.entries.len() as u32;
-            guests.entries.push(entry as u32);
-            let firsts = (0..guest.vcpus).step_by(params.threads_per_vcore as usize);
-            guests.vcores.extend(firsts.map(|first_vcpu| Vcore {
-                guest: number,
+    for (entry, partition) in params.partitions.iter().enumerate() {
+        for _ in 0..partition.count {
+            let number = partitions.entries.len() as u32;
+            partitions.entries.push(entry as u32);
+            let firsts = (0..partition.vcpus).step_by(params.threads_per_vcore as usize);
+            partitions.vcores.extend(firsts.map(|first_vcpu| Vcore {
+                partition: number,
                 first_vcpu,
-                vcpus: params.threads_per_vcore.min(guest.vcpus - first_vcpu),
+                vcpus: params.threads_per_vcore.min(partition.vcpus - first_vcpu),
                 ceded: w.flag(),
                 kicks: w.queue(Queue::unbounded(QueueKind::Futex)),
             }));
         }
     }
-    for vcore in &guests.vcores {
+    for vcore in &partitions.vcores {
         w.program("CPU/KVM", vcore_steps(vcore));
     }
-    for number in 0..guests.entries.len() as u32 {
+    for number in 0..partitions.entries.len() as u32 {
         let mut ops = vec![Op::Exec, Op::Compute(Work::fixed(START_CYCLES))];
-        let own = guests.vcores.iter().enumerate().filter(|(_, v)| v.guest == number);
+        let own = partitions.vcores.iter().enumerate().filter(|(_, v)| v.partition == number);
         for (n, _) in own {
-            let thread = crate::ProgramId(guests.first_program + n as u16);
+            let thread = crate::ProgramId(partitions.first_program + n as u16);
             ops.extend([Op::Clone(thread), Op::Compute(Work::fixed(THREAD_CYCLES))]);
         }
         ops.push(Op::WaitChildren);
         w.programs.push(Program { name: "qemu-system-ppc64".to_string(), ops });
         let qemu = crate::ProgramId(w.programs.len() as u16 - 1);
         w.spawns.push(Spawn {
-            first_wake_ns: FIRST_GUEST_NS + u64::from(number) * GUEST_WITHIN_NS,
-            within_ns: GUEST_WITHIN_NS,
+            first_wake_ns: FIRST_PARTITION_NS + u64::from(number) * PARTITION_WITHIN_NS,
+            within_ns: PARTITION_WITHIN_NS,
             ..Spawn::new(qemu)
         });
     }
     w.metrics = metrics::metrics(params);
-    w.guests = Some(guests);
+    w.partitions = Some(partitions);
     Ok(w)
 }
 
-/// The thread of a vcore: in the guest until all vcpus have ceded, then asleep until one is kicked.
+/// The thread of a vcore: in the partition until all vcpus have ceded, then asleep until one is kicked.
 fn vcore_steps(vcore: &Vcore) -> Vec<Op> {
     vec![
         Op::SpinUntilSet(vcore.ceded),

@@ -13,7 +13,7 @@ pub use metric::{Metric, Reading};
 pub use op::{MemoryUse, Missed, Op, Since, Spread, Work};
 pub use shared::{Capacity, Clients, Device, Histogram, Queue, QueueKind};
 
-use crate::kvm::Guests;
+use crate::kvm::Partitions;
 use machine::CpuSet;
 
 /// A named list of steps; a task that runs off its end exits.
@@ -82,8 +82,8 @@ pub struct Workload {
     pub clients: Vec<Clients>,
     /// Results.
     pub metrics: Vec<Metric>,
-    /// Guests, whose vcores are among the programs.
-    pub guests: Option<Guests>,
+    /// Partitions, whose vcores are among the programs.
+    pub partitions: Option<Partitions>,
 }
 
 /// Adds one to a count and gives what it was.

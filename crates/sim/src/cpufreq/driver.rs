@@ -1,5 +1,6 @@
 //! What a driver tells of its CPUs, and what it makes of a frequency.
 
+use super::rules::{AMD_PSTATE_EPP_SINCE, AMD_PSTATE_SINCE, Rules, TransitionDelay};
 use super::table::clamp_val;
 use super::{CAPACITY_SHIFT, FrequencyError, Limits, Relation, Table, within};
 use kernel::Version;
@@ -13,34 +14,34 @@ const AMD_PSTATE_DELAY_US: u64 = 1000;
 
 /// What `acpi-cpufreq` reads from ACPI.
 #[derive(Debug, Clone)]
-pub struct AcpiCpufreq {
+pub(crate) struct AcpiCpufreq {
     /// `_PSS`.
-    pub table: Table,
+    pub(crate) table: Table,
     /// The largest transition latency of `_PSS`, in ns; 0 where the firmware does not tell.
-    pub transition_latency_ns: u64,
+    pub(crate) transition_latency_ns: u64,
     /// Boost by nominal frequency, 1024 for 1 ([`boost_ratio`](super::boost_ratio)), where CPPC tells.
-    pub boost_ratio: Option<u64>,
+    pub(crate) boost_ratio: Option<u64>,
 }
 
 /// What `amd-pstate` reads from CPPC.
 #[derive(Debug, Clone, Copy)]
-pub struct AmdPstate {
+pub(crate) struct AmdPstate {
     /// Frequency of the lowest level, in kHz.
-    pub lowest_khz: u64,
+    pub(crate) lowest_khz: u64,
     /// Frequency of the nominal level, in kHz.
-    pub nominal_khz: u64,
+    pub(crate) nominal_khz: u64,
     /// Frequency of the highest level, in kHz.
-    pub highest_khz: u64,
+    pub(crate) highest_khz: u64,
     /// Whether boost above the nominal frequency is on.
-    pub boost: bool,
+    pub(crate) boost: bool,
     /// Who chooses.
-    pub mode: AmdPstateMode,
+    pub(crate) mode: AmdPstateMode,
 }
 
 /// A driver under one kernel.
 #[derive(Debug, Clone)]
-pub struct Driver {
-    version: Version,
+pub(crate) struct Driver {
+    rules: Rules,
     kind: Kind,
     min_khz: u64,
     max_khz: u64,
@@ -58,23 +59,25 @@ impl Driver {
     ///
     /// # Errors
     /// Fewer than two states; a boost beyond the kernel's 32 bits.
-    pub fn acpi_cpufreq(version: Version, acpi: AcpiCpufreq) -> Result<Driver, FrequencyError> {
+    pub(crate) fn acpi_cpufreq(
+        version: Version,
+        acpi: AcpiCpufreq,
+    ) -> Result<Driver, FrequencyError> {
         let AcpiCpufreq { table, transition_latency_ns, boost_ratio } = acpi;
         if table.khz().len() < 2 {
             return Err(FrequencyError::OneState);
         }
-        // 5.11 adds a boost entry to the table, which 5.12 takes out again in favour of `cpuinfo.max_freq` alone.
-        // Both set P0 for it, and what a governor sees of the maximum is the same.
-        let boost_ratio = boost_ratio.filter(|_| version >= Version::new(5, 11));
+        let rules = Rules::new(version);
+        let boost_ratio = boost_ratio.filter(|_| rules.amd_boost);
         let p0_khz = table.highest_khz();
         let boost_khz = boost_ratio.map_or(0, |r| p0_khz.saturating_mul(r) >> CAPACITY_SHIFT);
         within("boost in kHz", boost_khz, 0..=u64::from(u32::MAX))?;
         let latency_ns = transition_latency_ns.min(ACPI_MAX_LATENCY_NS);
         Ok(Driver {
-            version,
+            rules,
             min_khz: table.lowest_khz(),
             max_khz: p0_khz.max(boost_khz),
-            transition_delay_us: transition_delay_us(version, latency_ns),
+            transition_delay_us: transition_delay_us(&rules, latency_ns),
             kind: Kind::AcpiCpufreq(table),
         })
     }
@@ -83,11 +86,14 @@ impl Driver {
     ///
     /// # Errors
     /// A kernel without the driver or the mode; frequencies that are 0 or not ascending.
-    pub fn amd_pstate(version: Version, pstate: AmdPstate) -> Result<Driver, FrequencyError> {
+    pub(crate) fn amd_pstate(
+        version: Version,
+        pstate: AmdPstate,
+    ) -> Result<Driver, FrequencyError> {
         let driver = DriverChoice::AmdPstate(pstate.mode).name();
         let since = match pstate.mode {
-            AmdPstateMode::Active => Version::new(6, 3),
-            AmdPstateMode::Passive => Version::new(5, 17),
+            AmdPstateMode::Active => AMD_PSTATE_EPP_SINCE,
+            AmdPstateMode::Passive => AMD_PSTATE_SINCE,
         };
         if version < since {
             return Err(FrequencyError::DriverTooNew { driver, found: version, since });
@@ -97,7 +103,7 @@ impl Driver {
         within("nominal_khz", nominal_khz, 1..=highest_khz)?;
         within("lowest_khz", lowest_khz, 1..=nominal_khz)?;
         Ok(Driver {
-            version,
+            rules: Rules::new(version),
             kind: Kind::AmdPstate(mode),
             min_khz: lowest_khz,
             max_khz: if boost { highest_khz } else { nominal_khz },
@@ -106,20 +112,20 @@ impl Driver {
     }
 
     /// The name in `scaling_driver`.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self.kind {
             Kind::AcpiCpufreq(_) => DriverChoice::AcpiCpufreq.name(),
             Kind::AmdPstate(mode) => DriverChoice::AmdPstate(mode).name(),
         }
     }
 
-    /// The kernel whose driver it is.
-    pub fn version(&self) -> Version {
-        self.version
+    /// The rules of the kernel whose driver it is.
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// The P-states of a driver that has a table.
-    pub fn table(&self) -> Option<&Table> {
+    pub(crate) fn table(&self) -> Option<&Table> {
         match &self.kind {
             Kind::AcpiCpufreq(table) => Some(table),
             Kind::AmdPstate(_) => None,
@@ -127,27 +133,27 @@ impl Driver {
     }
 
     /// `cpuinfo.min_freq`, in kHz.
-    pub fn min_khz(&self) -> u64 {
+    pub(crate) fn min_khz(&self) -> u64 {
         self.min_khz
     }
 
     /// `cpuinfo.max_freq`, in kHz: with `acpi-cpufreq` P0 before 5.11, and from then on the boost where CPPC tells
     /// it (commits 3c55e94c0ade and 538b0188da46, which answer a regression that 5.11's invariance brought to EPYC;
     /// seen in 6.1's and 6.12's sources).
-    pub fn max_khz(&self) -> u64 {
+    pub(crate) fn max_khz(&self) -> u64 {
         self.max_khz
     }
 
     /// Time that governors leave between changes, in us (`cpufreq_policy_transition_delay_us`).
-    pub fn transition_delay_us(&self) -> u64 {
+    pub(crate) fn transition_delay_us(&self) -> u64 {
         self.transition_delay_us
     }
 
     /// A policy's limits when nobody set any, with `cur_khz` as it starts. From 5.16 on they are rounded to the
     /// table, so that boost that is known but no state does not count in `policy->max`.
-    pub fn limits(&self, cur_khz: u64) -> Limits {
+    pub(crate) fn limits(&self, cur_khz: u64) -> Limits {
         let full = Limits { min_khz: self.min_khz, max_khz: self.max_khz, cur_khz };
-        if self.version < Version::new(5, 16) {
+        if !self.rules.limits_in_table {
             return full;
         }
         let max_khz = self.resolve(self.max_khz, &full, Relation::High);
@@ -157,7 +163,7 @@ impl Driver {
 
     /// What is set for `target_khz` (`__resolve_freq`): a table's entry ([`Table::resolve`]), or without a table
     /// anything within the limits.
-    pub fn resolve(&self, target_khz: u64, limits: &Limits, relation: Relation) -> u64 {
+    pub(crate) fn resolve(&self, target_khz: u64, limits: &Limits, relation: Relation) -> u64 {
         match &self.kind {
             Kind::AcpiCpufreq(table) => {
                 table.resolve(target_khz, limits.min_khz, limits.max_khz, relation)
@@ -169,10 +175,10 @@ impl Driver {
     /// The frequency, in kHz, that full utilisation stands for in schedutil: the maximum where utilisation is
     /// frequency-invariant, otherwise what the CPU has, from 6.8 on and a quarter (`get_capacity_ref_freq`; x86 has
     /// no `arch_scale_freq_ref`).
-    pub fn reference_khz(&self, invariant: bool, cur_khz: u64) -> u64 {
+    pub(crate) fn reference_khz(&self, invariant: bool, cur_khz: u64) -> u64 {
         if invariant {
             self.max_khz
-        } else if self.version >= Version::new(6, 8) {
+        } else if self.rules.reference_with_quarter {
             cur_khz + (cur_khz >> 2)
         } else {
             cur_khz
@@ -184,7 +190,7 @@ impl Driver {
     /// # Errors
     /// `amd-pstate` in active mode has a policy of its own (`->setpolicy`) of which `performance` and `powersave`
     /// are the names.
-    pub fn offers(&self, governor: Governor) -> Result<(), FrequencyError> {
+    pub(crate) fn offers(&self, governor: Governor) -> Result<(), FrequencyError> {
         match (&self.kind, governor) {
             (Kind::AcpiCpufreq(_) | Kind::AmdPstate(AmdPstateMode::Passive), _)
             | (_, Governor::Performance | Governor::Powersave) => Ok(()),
@@ -195,16 +201,12 @@ impl Driver {
     }
 }
 
-/// `cpufreq_policy_transition_delay_us` of a driver that gives a latency. A thousand times the latency at most 10 ms
-/// (4.14, read in 6.1), at most 2 ms (6.9, from memory), then 1.5 times the latency (6.12). Without a latency 1 ms.
-fn transition_delay_us(version: Version, latency_ns: u64) -> u64 {
+/// `cpufreq_policy_transition_delay_us` of a driver that gives a latency; without one 1 ms.
+fn transition_delay_us(rules: &Rules, latency_ns: u64) -> u64 {
     let latency_us = latency_ns / 1000;
-    if latency_us == 0 {
-        1000
-    } else if version >= Version::new(6, 12) {
-        latency_us + (latency_us >> 1)
-    } else {
-        let cap_us = if version >= Version::new(6, 9) { 2_000 } else { 10_000 };
-        (latency_us * 1000).min(cap_us)
+    match rules.transition_delay {
+        _ if latency_us == 0 => 1000,
+        TransitionDelay::OneAndAHalf => latency_us + (latency_us >> 1),
+        TransitionDelay::Thousandfold { cap_us } => (latency_us * 1000).min(cap_us),
     }
 }

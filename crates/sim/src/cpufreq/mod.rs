@@ -1,60 +1,41 @@
 //! The kernel's side of CPU frequency: what a governor asks for, what a driver makes of it, and how the scheduler
 //! scales its averages by it.
 //!
-//! Pure: values go in with the time, and a frequency in kHz comes out. Releases 6.1 and 6.12 are read from their
-//! sources; the others are placed by the kernel's history as it is commonly known.
+//! Pure: values go in with the time, and a frequency in kHz comes out. [`governor`] chooses one, [`driver`] rounds it to
+//! what the hardware takes, [`scale`] is frequency invariance; [`rules`] says which release has which rule. Nothing here
+//! knows of tasks or events: the engine tells governors what changed and takes what they ask for.
 //!
 //! Left out: what deadline and real-time tasks ask for, interrupt time, inefficient frequencies, the worker thread
 //! that drivers without fast switching need, and `->adjust_perf` of drivers that take performance levels.
 
-mod conservative;
-mod dbs;
 mod driver;
-mod governor;
-mod iowait;
-mod ondemand;
+pub(crate) mod governor;
+mod rules;
 mod scale;
-mod schedutil;
 mod table;
 mod util;
 
 #[cfg(test)]
 mod tests;
 
-pub use conservative::{Conservative, ConservativeTunables};
-pub use dbs::{CpuTimes, min_sampling_rate_us, sampling_rate_us};
-pub use driver::{AcpiCpufreq, AmdPstate, Driver};
-pub use governor::fixed_khz;
-pub use ondemand::{Ondemand, OndemandTunables, UP_THRESHOLD_FINE, UP_THRESHOLD_JIFFIES};
-pub use scale::{boost_ratio, freq_scale, max_freq_of_acpi_cpufreq, max_freq_ratio};
-pub use schedutil::{Schedutil, Update};
-pub use table::{Relation, Table};
-pub use util::{CfsUtil, Util};
+pub(crate) use driver::{AcpiCpufreq, AmdPstate, Driver};
+pub(crate) use scale::{boost_ratio, freq_scale, max_freq_of_acpi_cpufreq, max_freq_ratio};
+pub(crate) use table::{Relation, Table};
+pub(crate) use util::Util;
 
 /// Capacity and frequency scale of 1 (`SCHED_CAPACITY_SCALE`).
-pub const CAPACITY_SCALE: u64 = 1 << CAPACITY_SHIFT;
+pub(crate) const CAPACITY_SCALE: u64 = 1 << CAPACITY_SHIFT;
 const CAPACITY_SHIFT: u32 = 10;
 
 /// What a policy may run at and was last set to (`policy->min`, `max` and `cur`), in kHz.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// Lowest frequency.
     pub min_khz: u64,
     /// Highest frequency, not below `min_khz`.
     pub max_khz: u64,
     /// What the driver was last asked for, after rounding; boost above it is the hardware's.
     pub cur_khz: u64,
-}
-
-/// What a governor that samples wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decision {
-    /// The frequency from now on, `cur_khz` where nothing changes.
-    pub khz: u64,
-    /// Time until the next sample. The kernel takes it at the first scheduler event (enqueue, tick) after that
-    /// (`dbs_update_util_handler`), so idle CPUs are not sampled. 0 is possible where the higher part of a biased
-    /// frequency rounds to nothing.
-    pub next_sample_in_ns: u64,
 }
 
 /// Why frequencies or a governor cannot be as asked.

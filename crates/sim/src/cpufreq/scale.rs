@@ -4,6 +4,7 @@
 //! AMD has it from 5.11 on; the study's kernels are 5.9 with the patches. Arithmetic and checks are the same from
 //! 5.9 (overflow checks) to 6.12.
 
+use super::rules::Rules;
 use super::{CAPACITY_SCALE, CAPACITY_SHIFT, FrequencyError};
 use kernel::Version;
 use setting::MaxFreq;
@@ -11,9 +12,9 @@ use setting::MaxFreq;
 /// What a kernel without patches takes for the highest clock on AMD with CPPC under `acpi-cpufreq`: nothing before 5.11,
 /// where AMD is not frequency-invariant, then the midpoint, or P0 where the driver finds no [`boost_ratio`]
 /// (`acpi_cpufreq_cpu_init`), so that schedutil does not ask for less than what utilisation stands for.
-pub fn max_freq_of_acpi_cpufreq(version: Version, boost_known: bool) -> Option<MaxFreq> {
+pub(crate) fn max_freq_of_acpi_cpufreq(version: Version, boost_known: bool) -> Option<MaxFreq> {
     let choice = if boost_known { MaxFreq::Midpoint } else { MaxFreq::P0 };
-    (version >= Version::new(5, 11)).then_some(choice)
+    Rules::new(version).amd_boost.then_some(choice)
 }
 
 /// Maximum frequency by nominal frequency, 1024 for 1 (`amd_set_max_freq_ratio`), from CPPC's performance levels.
@@ -23,7 +24,7 @@ pub fn max_freq_of_acpi_cpufreq(version: Version, boost_known: bool) -> Option<M
 ///
 /// # Errors
 /// A level of 0, or levels so far apart that the ratio becomes 0: the kernel then stays without invariance.
-pub fn max_freq_ratio(
+pub(crate) fn max_freq_ratio(
     highest_perf: u32,
     nominal_perf: u32,
     choice: MaxFreq,
@@ -47,7 +48,7 @@ pub fn max_freq_ratio(
 ///
 /// # Errors
 /// A level of 0, or a nominal level above the highest.
-pub fn boost_ratio(highest_perf: u32, nominal_perf: u32) -> Result<u64, FrequencyError> {
+pub(crate) fn boost_ratio(highest_perf: u32, nominal_perf: u32) -> Result<u64, FrequencyError> {
     let ratio = max_freq_ratio(highest_perf, nominal_perf, MaxFreq::MaxBoost)?;
     if highest_perf < nominal_perf {
         let expected = format!("at least nominal_perf, {nominal_perf}");
@@ -71,7 +72,7 @@ fn level(field: &'static str, found: u32) -> Result<u64, FrequencyError> {
 ///
 /// `None` where counters overflow, stand still or give 0: the kernel then warns that invariance "went wobbly" and
 /// turns it off on all CPUs until the next boot.
-pub fn freq_scale(delta_aperf: u64, delta_mperf: u64, max_freq_ratio: u64) -> Option<u64> {
+pub(crate) fn freq_scale(delta_aperf: u64, delta_mperf: u64, max_freq_ratio: u64) -> Option<u64> {
     let aperf = delta_aperf.checked_mul(1 << (2 * CAPACITY_SHIFT))?;
     let mperf = delta_mperf.checked_mul(max_freq_ratio)?;
     match aperf.checked_div(mperf)? {

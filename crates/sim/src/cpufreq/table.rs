@@ -4,7 +4,7 @@ use super::{FrequencyError, within};
 
 /// Which entry a frequency between two becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
+pub(crate) enum Relation {
     /// The lowest at or above (`CPUFREQ_RELATION_L`).
     Low,
     /// The highest at or below (`CPUFREQ_RELATION_H`).
@@ -15,7 +15,7 @@ pub enum Relation {
 
 /// P-states, P0 first and strictly descending.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table(Box<[u64]>);
+pub(crate) struct Table(Box<[u64]>);
 
 impl Table {
     /// The table of frequencies in kHz, P0 first.
@@ -24,7 +24,7 @@ impl Table {
     ///
     /// # Errors
     /// No state, one of 0 kHz or beyond the kernel's 32 bits, one equal to or above the state before it.
-    pub fn new(khz: &[u64]) -> Result<Table, FrequencyError> {
+    pub(crate) fn new(khz: &[u64]) -> Result<Table, FrequencyError> {
         if khz.is_empty() {
             return Err(FrequencyError::NoStates);
         }
@@ -45,17 +45,17 @@ impl Table {
     }
 
     /// The frequencies in kHz, P0 first.
-    pub fn khz(&self) -> &[u64] {
+    pub(crate) fn khz(&self) -> &[u64] {
         &self.0
     }
 
     /// P0 in kHz.
-    pub fn highest_khz(&self) -> u64 {
+    pub(crate) fn highest_khz(&self) -> u64 {
         self.0[0]
     }
 
     /// The slowest state in kHz.
-    pub fn lowest_khz(&self) -> u64 {
+    pub(crate) fn lowest_khz(&self) -> u64 {
         self.0[self.0.len() - 1]
     }
 
@@ -63,7 +63,13 @@ impl Table {
     /// `cpufreq_frequency_table_target` of a descending table). The search itself does not look at the limits, so
     /// the result is within them where they are entries themselves, as policies have them from 5.16 on. Targets
     /// beyond the table give its nearest end.
-    pub fn resolve(&self, target_khz: u64, min_khz: u64, max_khz: u64, relation: Relation) -> u64 {
+    pub(crate) fn resolve(
+        &self,
+        target_khz: u64,
+        min_khz: u64,
+        max_khz: u64,
+        relation: Relation,
+    ) -> u64 {
         let target = clamp_val(target_khz, min_khz, max_khz);
         let below = self.0.partition_point(|&khz| khz > target);
         match (self.0[..below].last(), self.0.get(below)) {

@@ -7,6 +7,8 @@ mod scale;
 mod schedutil;
 mod table;
 
+use super::governor::testing::*;
+use super::governor::{CpuTimes, Govern};
 use super::*;
 use kernel::Version;
 use setting::{AmdPstateMode, Governor, MaxFreq};

@@ -50,13 +50,13 @@ pub(crate) fn fair_level(wanted: impl Iterator<Item = f64> + Clone, supply: f64)
 impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// `cpu` moves so many bytes a core cycle from or to memory of `node`; 0 where it stops.
     pub(super) fn demand(&mut self, cpu: Cpu, node: u16, bytes_per_cycle: f64) {
-        let Some(memory) = &self.scenario.memory else { return };
+        let Some(memory) = &self.setup.memory else { return };
         let supply = memory.bandwidth[node as usize];
         let rate = self.w.cpus[cpu as usize].rate;
-        let pace = &mut self.paces[cpu as usize];
+        let pace = &mut self.memory.paces[cpu as usize];
         pace.bytes_per_cycle = bytes_per_cycle;
         let wanted = bytes_per_cycle / (1.0 / rate + pace.memory_ns);
-        let load = &mut self.nodes[node as usize];
+        let load = &mut self.memory.nodes[node as usize];
         let at = load.users.iter().position(|u| u.0 == cpu);
         match (at, wanted > 0.0) {
             (Some(at), true) => load.users[at].1 = wanted,
@@ -74,7 +74,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             load.level = level;
         }
         let level = load.level;
-        self.paces[cpu as usize].floor_ns = bytes_per_cycle / level;
+        self.memory.paces[cpu as usize].floor_ns = bytes_per_cycle / level;
         if !same {
             self.hold_back(cpu, node, level);
         }
@@ -82,11 +82,11 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// Gives the users of `node` but `cpu` their new level.
     fn hold_back(&mut self, cpu: Cpu, node: u16, level: f64) {
-        for i in 0..self.nodes[node as usize].users.len() {
-            let other = self.nodes[node as usize].users[i].0;
+        for i in 0..self.memory.nodes[node as usize].users.len() {
+            let other = self.memory.nodes[node as usize].users[i].0;
             if other != cpu {
                 self.settle(other);
-                let pace = &mut self.paces[other as usize];
+                let pace = &mut self.memory.paces[other as usize];
                 pace.floor_ns = pace.bytes_per_cycle / level;
                 self.slow_down(other);
                 self.aim(other);

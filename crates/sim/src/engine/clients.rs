@@ -4,7 +4,7 @@ use super::Sim;
 use super::cpu::Step;
 use crate::class::Class;
 use crate::rng::{Purpose, Stream};
-use crate::scenario::Scenario;
+use crate::setup::Setup;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Phase, TaskId};
@@ -29,11 +29,11 @@ pub(super) struct Users {
 }
 
 impl Users {
-    pub(super) fn new(scenario: &Scenario, seed: u64) -> Users {
+    pub(super) fn new(setup: &Setup, seed: u64) -> Users {
         let mut think = Stream::new(seed, Purpose::Clients);
         let mut list = Vec::new();
-        for (group, clients) in scenario.workload.clients.iter().enumerate() {
-            let cpus = &clients.irq_cpus & &scenario.topo.online_set;
+        for (group, clients) in setup.workload.clients.iter().enumerate() {
+            let cpus = &clients.irq_cpus & &setup.topo.online_set;
             for _ in 0..clients.count {
                 let nth = think.below(cpus.len() as u64) as usize;
                 let irq_cpu = cpus.iter().nth(nth).unwrap_or(0) as Cpu;
@@ -49,15 +49,11 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     pub(super) fn boot_users(&mut self) {
         for user in 0..self.users.list.len() {
             let group = self.users.list[user].group;
-            let clients = &self.scenario.workload.clients[group as usize];
+            let clients = &self.setup.workload.clients[group as usize];
             let at_ns = clients.first_ns + self.users.think.below(clients.within_ns + 1);
-            self.active += 1;
-            self.events.set(self.user_slot(user as u32), at_ns);
+            self.progress.active += 1;
+            self.timeline.events.set(self.timeline.slots.user(user as u32), at_ns);
         }
-    }
-
-    fn user_slot(&self, user: u32) -> u32 {
-        self.scenario.topo.nr_cpus as u32 + user
     }
 
     /// A request arrives: an interrupt and the network's work on the user's CPU.
@@ -66,13 +62,13 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let u = &mut self.users.list[user as usize];
         (u.since_ns, u.waits) = (now_ns, true);
         let (cpu, group) = (u.irq_cpu, u.group);
-        self.active -= 1;
+        self.progress.active -= 1;
         self.here = cpu;
         if self.w.cpus[cpu as usize].phase == Phase::Running {
             self.settle(cpu);
             self.w.charge(cpu, self.w.hw.softirq_cycles);
         }
-        let requests = self.scenario.workload.clients[group as usize].requests;
+        let requests = self.setup.workload.clients[group as usize].requests;
         self.deliver(cpu, None, requests, Some(user));
         self.cpu_event(cpu);
     }
@@ -87,11 +83,11 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let u = &mut self.users.list[user as usize];
         u.waits = false;
         let response_ns = self.w.now_ns - u.since_ns;
-        let clients = &self.scenario.workload.clients[u.group as usize];
+        let clients = &self.setup.workload.clients[u.group as usize];
         self.record(clients.responses, response_ns);
         let think_ns = self.users.think.draw(clients.think_ns, clients.spread).max(1.0) as u64;
-        self.active += 1;
-        self.events.set(self.user_slot(user), self.w.now_ns + think_ns);
+        self.progress.active += 1;
+        self.timeline.events.set(self.timeline.slots.user(user), self.w.now_ns + think_ns);
         self.next_op(task)
     }
 }

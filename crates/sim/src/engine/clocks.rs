@@ -1,10 +1,15 @@
 //! Clocks while a run lasts: requests of P-states, what firmware makes of them slot by slot, APERF and MPERF, energy.
+//!
+//! A core's threads ask, the highest request counts. A package's firmware looks at the end of each slot, while it has
+//! something to look at: it sets the ceiling by what the cores did in the slot, and requests that stand long enough take
+//! effect. A new clock changes the rate of the core's CPUs, so they are settled before and armed after. Energy is counted
+//! before anything changes what a package takes. Who asks for what is `governors`' business; what is possible, and what it
+//! takes, is `hardware::ClockModel`'s.
 
 use super::Sim;
 use crate::class::Class;
 use crate::events::NEVER;
 use crate::hardware::ClockModel;
-use crate::rng::{Purpose, Stream};
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::Phase;
@@ -64,12 +69,12 @@ pub(super) struct Clocks<'a> {
     /// By CPU: whether its idle state is the deepest.
     deep: Vec<bool>,
     /// Where slots begin.
-    phase_ns: u64,
+    pub(super) phase_ns: u64,
 }
 
 impl<'a> Clocks<'a> {
-    /// All cores idle, every CPU asking for `start_khz`.
-    pub(super) fn new(model: &'a ClockModel, start_khz: u32, seed: u64) -> Clocks<'a> {
+    /// All cores idle, every CPU asking for `start_khz`; slots begin at `phase_ns`.
+    pub(super) fn new(model: &'a ClockModel, start_khz: u32, phase_ns: u64) -> Clocks<'a> {
         let core = CoreClock {
             khz: start_khz,
             wanted_khz: start_khz,
@@ -96,7 +101,7 @@ impl<'a> Clocks<'a> {
             counters: vec![PerfCounters::default(); model.core_of.len()],
             requests_khz: vec![start_khz; model.core_of.len()],
             deep: vec![true; model.core_of.len()],
-            phase_ns: Stream::new(seed, Purpose::Clocks).below(model.slot_ns.max(1)),
+            phase_ns,
         };
         for core in 0..clocks.cores.len() {
             clocks.cores[core].khz = clocks.reachable_khz(core);
@@ -258,11 +263,11 @@ impl<'a> Clocks<'a> {
 impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// `cpu` leaves idle or goes idle.
     pub(super) fn note_clock(&mut self, cpu: Cpu, busy: bool) {
-        let Some(clocks) = &mut self.clocks else { return };
+        let Some(clocks) = &mut self.frequency.clocks else { return };
         let now = self.w.now_ns;
         if !busy {
             let deepest = match self.w.cpus[cpu as usize].phase {
-                Phase::Idle { state, .. } => state + 1 == self.idle_states.len(),
+                Phase::Idle { state, .. } => state + 1 == self.setup.idle_states.len(),
                 Phase::Offline | Phase::Waking | Phase::Running => false,
             };
             clocks.sleep(cpu, deepest, now);
@@ -276,14 +281,14 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// What the package of `cpu` takes may have changed.
     fn tell_power(&mut self, cpu: Cpu) {
-        let Some(clocks) = &self.clocks else { return };
+        let Some(clocks) = &self.frequency.clocks else { return };
         let package = clocks.model.package_of(cpu);
         self.trace.power(self.w.now_ns, package, clocks.watts(package));
     }
 
     /// Clocks and power as the run starts.
     pub(super) fn tell_clocks(&mut self) {
-        let Some(clocks) = &self.clocks else { return };
+        let Some(clocks) = &self.frequency.clocks else { return };
         for cpu in 0..self.w.cpus.len() {
             self.w.cpus[cpu].clock = clocks.clock(cpu as Cpu);
             self.trace.frequency(0, cpu as Cpu, clocks.asked_khz(cpu as Cpu));
@@ -296,15 +301,15 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// Lets the firmware of a CPU's package look at a point in time, if there is one.
     fn arm_firmware(&mut self, cpu: Cpu, look_ns: Option<u64>) {
-        if let (Some(clocks), Some(at_ns)) = (&self.clocks, look_ns) {
-            let package = clocks.model.package_of(cpu) as u32;
-            self.events.set(self.first_package + package, at_ns);
+        if let (Some(clocks), Some(at_ns)) = (&self.frequency.clocks, look_ns) {
+            let package = clocks.model.package_of(cpu);
+            self.timeline.events.set(self.timeline.slots.package(package), at_ns);
         }
     }
 
     /// `cpu` asks its core for a P-state; it counts if no other thread asks for more.
     pub(super) fn ask_clock(&mut self, cpu: Cpu, khz: u32) {
-        let Some(clocks) = &mut self.clocks else { return };
+        let Some(clocks) = &mut self.frequency.clocks else { return };
         let look = clocks.ask(cpu, khz, self.w.now_ns);
         self.arm_firmware(cpu, look);
     }
@@ -312,13 +317,13 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// A package's firmware looks: the ceiling follows the slot that ends, and requests that stand long enough take
     /// effect.
     pub(super) fn firmware_looks(&mut self, package: usize) {
-        let Some(clocks) = &mut self.clocks else { return };
+        let Some(clocks) = &mut self.frequency.clocks else { return };
         let now = self.w.now_ns;
         clocks.end_slot(package, now);
         let model = clocks.model;
         let mut asking = false;
         for &core in &model.packages[package] {
-            let Some(clocks) = &mut self.clocks else { return };
+            let Some(clocks) = &mut self.frequency.clocks else { return };
             let khz = clocks.reachable_khz(core as usize);
             let c = &clocks.cores[core as usize];
             if khz == c.khz {
@@ -330,22 +335,22 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             }
             self.set_clock(core as usize, khz);
         }
-        let Some(clocks) = &mut self.clocks else { return };
+        let Some(clocks) = &mut self.frequency.clocks else { return };
         let p = &mut clocks.packages[package];
         p.armed = p.active_cores > 0 || asking;
         let next_ns = if p.armed { now + model.slot_ns } else { NEVER };
-        self.events.set(self.first_package + package as u32, next_ns);
+        self.timeline.events.set(self.timeline.slots.package(package), next_ns);
     }
 
     /// Energy of each package so far, in J.
     pub(crate) fn energies_j(&mut self) -> Vec<f64> {
         let now = self.w.now_ns;
-        self.clocks.iter_mut().flat_map(|c| c.energies_j(now)).collect()
+        self.frequency.clocks.iter_mut().flat_map(|c| c.energies_j(now)).collect()
     }
 
     /// The core runs at another clock from now on.
     fn set_clock(&mut self, core: usize, khz: u32) {
-        let Some(clocks) = &mut self.clocks else { return };
+        let Some(clocks) = &mut self.frequency.clocks else { return };
         let (now, model) = (self.w.now_ns, clocks.model);
         let cpus = &model.cores[core].cpus;
         cpus.iter().for_each(|&cpu| clocks.count_cycles(cpu, now));
@@ -362,7 +367,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             c.clock = clock;
             c.rate = self.w.hw.rate(busy) * clock;
             let runs = c.phase == Phase::Running;
-            if self.paced {
+            if self.memory.paced {
                 self.slow_down(cpu);
             }
             if runs {

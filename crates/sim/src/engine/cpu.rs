@@ -1,4 +1,10 @@
 //! A CPU's life: settling work done, choosing the next task, going idle and coming back.
+//!
+//! Work is counted lazily. [`Sim::settle`] takes off what was done since the CPU was last looked at: kernel work (`debt`)
+//! first, then the task's own. [`Sim::aim`] sets when the step at hand will be done at the present rate, and [`Sim::arm`]
+//! puts the CPU's next event into the queue. So whoever changes a CPU's rate, task or debt settles before and aims and arms
+//! after. [`Sim::proceed`] goes on until the task needs time: it steps, or lets the class choose (`__schedule`), or goes
+//! idle. Waking a task is `tasks`' business; what a step does is `steps`'.
 
 use super::Sim;
 use crate::class::Class;
@@ -42,8 +48,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             if !matches!(doing, Doing::Until(_) | Doing::Spin(_) | Doing::Units { .. }) {
                 c.debt = 0.0;
                 if let Doing::Cycles(left) = doing {
-                    if self.paced {
-                        self.paces[cpu as usize].cycles += *left;
+                    if self.memory.paced {
+                        self.memory.paces[cpu as usize].cycles += *left;
                     }
                     *left = 0.0;
                 }
@@ -54,9 +60,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let for_kernel = cycles.min(c.debt);
         c.debt -= for_kernel;
         let mut for_task = cycles - for_kernel;
-        if self.paced {
+        if self.memory.paced {
             for_task /= c.slow;
-            self.paces[cpu as usize].cycles += for_task;
+            self.memory.paces[cpu as usize].cycles += for_task;
         }
         match doing {
             Doing::Cycles(left) => *left = (*left - for_task).max(0.0),
@@ -84,7 +90,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// Puts the CPU's next event into the queue.
     pub(super) fn arm(&mut self, cpu: Cpu) {
-        self.events.set(u32::from(cpu), self.w.cpus[cpu as usize].next_event_ns());
+        self.timeline
+            .events
+            .set(self.timeline.slots.cpu(cpu), self.w.cpus[cpu as usize].next_event_ns());
     }
 
     /// Counts `cpu` in or out of its pipeline's busy threads; the speed of the others changes.
@@ -95,7 +103,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let after = if busy { before + 1 } else { before - 1 };
         let rate = self.w.hw.rate(after as usize);
         self.w.cpus[cpu as usize].rate = rate * self.w.cpus[cpu as usize].clock;
-        if self.paced {
+        if self.memory.paced {
             self.slow_down(cpu);
         }
         for &sibling in &topo.pipelines[pipeline] {
@@ -109,7 +117,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
                 self.settle(sibling);
             }
             self.w.cpus[sibling as usize].rate = rate * self.w.cpus[sibling as usize].clock;
-            if self.paced {
+            if self.memory.paced {
                 self.slow_down(sibling);
             }
             if runs {
@@ -118,7 +126,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             }
         }
         self.w.busy[pipeline] = after;
-        if self.clocks.is_some() {
+        if self.frequency.clocks.is_some() {
             self.note_clock(cpu, busy);
         }
     }
@@ -137,7 +145,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
                 Step::Again => {}
                 Step::Resched => self.w.cpus[cpu as usize].need_resched = true,
                 Step::Busy => {
-                    if self.paced {
+                    if self.memory.paced {
                         self.set_pace(cpu, task);
                     }
                     self.aim(cpu);
@@ -165,7 +173,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             let saturated = next.is_none() && self.class.saturated(cpu);
             self.w.pelt_clocks[cpu as usize].switch(self.w.now_ns, next.is_none(), saturated);
         }
-        if self.paced && next != previous {
+        if self.memory.paced && next != previous {
             self.leave_pace(cpu);
         }
         if next != previous {
@@ -192,7 +200,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// Chooses an idle state by the next timer and the typical idle time; long idle stops the tick.
     fn go_idle(&mut self, cpu: Cpu) {
         let now = self.w.now_ns;
-        let timer_ns = self.sleepers[cpu as usize].iter().map(|s| s.0).min().unwrap_or(NEVER);
+        let timer_ns =
+            self.timeline.sleepers[cpu as usize].iter().map(|s| s.0).min().unwrap_or(NEVER);
         let typical_ns =
             self.w.cpus[cpu as usize].history.typical_us().map_or(NEVER, |us| us * 1000);
         let expected_ns = (timer_ns.saturating_sub(now)).min(typical_ns);
@@ -200,9 +209,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let c = &mut self.w.cpus[cpu as usize];
         let state = if tick_stopped {
             c.tick_ns = NEVER;
-            idle::choose(self.idle_states, expected_ns)
+            idle::choose(&self.setup.idle_states, expected_ns)
         } else {
-            idle::choose(self.idle_states, expected_ns.min(c.tick_ns.saturating_sub(now)))
+            idle::choose(&self.setup.idle_states, expected_ns.min(c.tick_ns.saturating_sub(now)))
         };
         c.phase = Phase::Idle { since_ns: now, state };
         self.trace.idle(now, cpu, Some(state));
@@ -217,7 +226,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     pub(super) fn leave_idle(&mut self, cpu: Cpu, from: Cpu) {
         let Phase::Idle { since_ns, state } = self.w.cpus[cpu as usize].phase else { return };
         let now = self.w.now_ns;
-        let exit_ns = self.idle_states[state].exit_latency_ns;
+        let exit_ns = self.setup.idle_states[state].exit_latency_ns;
         let polls = exit_ns == 0;
         let delay_ns = match (cpu == from, polls) {
             (true, _) => exit_ns,

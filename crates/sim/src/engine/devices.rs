@@ -51,9 +51,9 @@ impl DeviceState {
 impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// Hands a request to a device; when it will be done.
     pub(super) fn submit(&mut self, id: DeviceId, service_ns: f64, spread: Spread) -> u64 {
-        let work = &mut self.work;
+        let work = &mut self.draws.work;
         let service_ns = || work.draw(service_ns, spread).max(1.0) as u64;
-        self.devices[id.index()].request(self.w.now_ns, service_ns)
+        self.shared.devices[id.index()].request(self.w.now_ns, service_ns)
     }
 
     /// The running `task` sleeps until its request is done.

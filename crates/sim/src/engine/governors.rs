@@ -1,34 +1,22 @@
 //! Governors while a run lasts: they listen to changes of utilisation and ask for P-states (`cpufreq_update_util`).
+//!
+//! The class notes whose utilisation changed; after each event every governor concerned hears of it once for each change.
+//! What it asks for goes to the clocks, which take their time. Which governor it is matters to `crate::cpufreq` alone.
 
 use super::Sim;
 use crate::class::Class;
-use crate::cpufreq::{
-    Conservative, CpuTimes, FrequencyError, Limits, Ondemand, Schedutil, Update, Util, fixed_khz,
-    freq_scale,
-};
-use crate::scenario::Governed;
+use crate::cpufreq::governor::{self, CpuTimes, Govern, Seen, Start};
+use crate::cpufreq::{FrequencyError, Limits, Util, freq_scale};
+use crate::setup::Governed;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::Phase;
-use setting::Governor;
-
-/// The governor of one policy.
-#[derive(Debug)]
-enum State {
-    /// It looks at nothing.
-    Fixed,
-    Ondemand(Ondemand),
-    Conservative(Conservative),
-    Schedutil(Schedutil),
-}
 
 /// One policy.
 #[derive(Debug)]
 struct Policy {
-    state: State,
+    governor: Box<dyn Govern>,
     limits: Limits,
-    /// When a governor that samples does so next.
-    next_sample_ns: u64,
 }
 
 /// All policies of a machine.
@@ -38,9 +26,11 @@ pub(super) struct Governors<'a> {
     policies: Vec<Policy>,
     /// CPUs whose utilisation changed, while they are gone through.
     changed: Vec<Cpu>,
-    times: Vec<CpuTimes>,
     /// By CPU: `APERF` and `MPERF` at the last tick.
     seen: Vec<(u64, u64)>,
+    /// When governors that sample do so first.
+    #[cfg(test)]
+    pub(super) first_sample_ns: u64,
 }
 
 impl<'a> Governors<'a> {
@@ -50,57 +40,49 @@ impl<'a> Governors<'a> {
         tick_ns: u64,
         first_sample_ns: u64,
     ) -> Result<Governors<'a>, FrequencyError> {
+        let driver = &governed.driver;
         let policy = |cpus: &[Cpu]| {
-            let driver = &governed.driver;
-            let limits = driver.limits(start_khz(governed));
-            let times = vec![CpuTimes::default(); cpus.len()];
-            let state = match governed.governor {
-                Governor::Performance | Governor::Powersave => State::Fixed,
-                Governor::Ondemand => {
-                    State::Ondemand(Ondemand::start(governed.ondemand, tick_ns, 0, &times)?)
-                }
-                Governor::Conservative => State::Conservative(Conservative::start(
-                    governed.conservative,
-                    tick_ns,
-                    0,
-                    limits.cur_khz,
-                    &times,
-                )?),
-                Governor::Schedutil => {
-                    let cpus = cpus.len().max(1);
-                    let rate_us = governed.rate_limit_us;
-                    State::Schedutil(Schedutil::start(driver, cpus, rate_us, tick_ns)?)
-                }
+            let lowest_khz = driver.limits(driver.min_khz()).min_khz;
+            let mut limits = driver.limits(lowest_khz);
+            let start = Start {
+                driver,
+                limits,
+                cpus: cpus.len(),
+                tunables: &governed.tunables,
+                tick_ns,
+                first_sample_ns,
             };
-            Ok(Policy { state, limits, next_sample_ns: first_sample_ns })
+            let governor = governor::start(governed.governor, &start)?;
+            limits.cur_khz = governor.start_khz(driver, &limits);
+            Ok(Policy { governor, limits })
         };
         Ok(Governors {
             governed,
             policies: governed.policies.iter().map(|p| policy(p)).collect::<Result<_, _>>()?,
             changed: Vec::with_capacity(16),
-            times: Vec::new(),
             seen: vec![(0, 0); governed.policy_of.len()],
+            #[cfg(test)]
+            first_sample_ns,
         })
     }
-}
 
-/// What policies ask for at the start.
-pub(super) fn start_khz(governed: &Governed) -> u64 {
-    let limits = governed.driver.limits(governed.driver.min_khz());
-    fixed_khz(governed.governor, &governed.driver, &limits).unwrap_or(limits.min_khz)
+    /// What policies ask for at the start, in kHz; a machine has at least one, and all alike.
+    pub(super) fn start_khz(&self) -> u32 {
+        self.policies.first().map_or(0, |p| p.limits.cur_khz as u32)
+    }
 }
 
 impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// Lets governors hear of what changed.
     pub(super) fn govern(&mut self) {
-        let Some(mut governors) = self.governors.take() else { return };
+        let Some(mut governors) = self.frequency.governors.take() else { return };
         let mut changed = std::mem::take(&mut governors.changed);
         self.class.take_util_changes(&mut changed);
         for &cpu in &changed {
             self.update_util(&mut governors, cpu);
         }
         governors.changed = changed;
-        self.governors = Some(governors);
+        self.frequency.governors = Some(governors);
     }
 
     /// One update of one CPU's utilisation.
@@ -111,45 +93,28 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let now = self.w.now_ns;
         let policy = &mut governors.policies[at];
         let limits = policy.limits;
-        let wanted = match &mut policy.state {
-            State::Fixed => None,
-            State::Schedutil(schedutil) => {
-                let c = &mut self.w.cpus[cpu as usize];
-                let update = Update {
-                    now_ns: now,
-                    cpu: cpus.iter().position(|&c| c == cpu).unwrap_or(0),
-                    iowait: std::mem::take(&mut c.woken_from_io),
-                    idle_calls: c.idle_calls,
-                    invariant: governed.max_freq_ratio.is_some(),
-                };
-                let (class, topo, uclamp) = (&self.class, self.w.topo, &self.w.uclamp);
-                schedutil.update(update, &limits, &governed.driver, |at| {
-                    let cpu = cpus[at];
-                    let max = topo.capacity[cpu as usize];
-                    let util = Util::new(class.util(cpu).min(max), max);
-                    match uclamp.as_ref().map(|u| u.of(cpu)) {
-                        Some((uclamp_min, uclamp_max)) => Util { uclamp_min, uclamp_max, ..util },
-                        None => util,
-                    }
-                })
-            }
-            State::Ondemand(_) | State::Conservative(_) if now < policy.next_sample_ns => None,
-            State::Ondemand(_) | State::Conservative(_) => {
-                governors.times.clear();
-                governors.times.extend(cpus.iter().map(|&cpu| self.w.times_of(cpu)));
-                let decision = match &mut policy.state {
-                    State::Ondemand(g) => {
-                        g.sample(now, &governors.times, &limits, &governed.driver)
-                    }
-                    State::Conservative(g) => {
-                        g.sample(now, &governors.times, &limits, &governed.driver)
-                    }
-                    State::Fixed | State::Schedutil(_) => return,
-                };
-                policy.next_sample_ns = now + decision.next_sample_in_ns;
-                Some(decision.khz)
-            }
-        };
+        let c = &mut self.w.cpus[cpu as usize];
+        let (iowait, idle_calls) = (std::mem::take(&mut c.woken_from_io), c.idle_calls);
+        let (class, w) = (&self.class, &self.w);
+        let wanted = policy.governor.update(&Seen {
+            now_ns: now,
+            cpu: cpus.iter().position(|&c| c == cpu).unwrap_or(0),
+            iowait,
+            idle_calls,
+            invariant: governed.max_freq_ratio.is_some(),
+            limits,
+            driver: &governed.driver,
+            util: &|at| {
+                let cpu = cpus[at];
+                let max = w.topo.capacity[cpu as usize];
+                let util = Util::new(class.util(cpu).min(max), max);
+                match w.uclamp.as_ref().map(|u| u.of(cpu)) {
+                    Some((uclamp_min, uclamp_max)) => Util { uclamp_min, uclamp_max, ..util },
+                    None => util,
+                }
+            },
+            times: &|at| w.times_of(cpus[at]),
+        });
         if let Some(khz) = wanted.filter(|&khz| khz != limits.cur_khz) {
             policy.limits.cur_khz = khz;
             self.w.counters.frequency_changes += 1;
@@ -162,7 +127,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// `arch_scale_freq_tick`: the share of the highest clock that the CPU had since its last tick.
     pub(super) fn scale_freq_tick(&mut self, cpu: Cpu) {
-        let (Some(governors), Some(clocks)) = (&mut self.governors, &mut self.clocks) else {
+        let (Some(governors), Some(clocks)) =
+            (&mut self.frequency.governors, &mut self.frequency.clocks)
+        else {
             return;
         };
         let Some(ratio) = governors.governed.max_freq_ratio else { return };

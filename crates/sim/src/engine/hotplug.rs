@@ -4,37 +4,29 @@
 
 use super::Sim;
 use crate::class::{Class, Dequeue, Enqueue};
-use crate::scenario::Prepared;
+use crate::setup::Prepared;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{CpuState, Note, Phase, State};
-use kernel::Version;
-use kernel::levels::REBUILDS_AT_ONCE_SINCE;
 use machine::CpuSet;
 
-/// First release in which `sched_setaffinity` keeps CPUs that are offline (`cpuset_cpus_allowed` of the top cpuset).
-const KEEPS_OFFLINE_SINCE: Version = Version::new(6, 2);
-
 impl<C: Class, T: Trace> Sim<'_, C, T> {
-    /// The slot behind those of CPUs and users, where there are steps.
-    fn hotplug_slot(&self) -> u32 {
-        self.first_task - 1
-    }
-
     /// Sets the event of the next step, if there is one.
     pub(super) fn arm_hotplug(&mut self) {
-        if let Some(step) = self.scenario.hotplug.steps.get(self.next_step) {
-            self.events.set_ahead(self.hotplug_slot(), step.at_ns);
+        if let Some(step) = self.setup.hotplug.steps.get(self.timeline.next_step) {
+            self.timeline.events.set_ahead(self.timeline.slots.hotplug(), step.at_ns);
         }
     }
 
     /// Takes the steps that are due.
     pub(super) fn hotplug_event(&mut self) {
-        let steps = &self.scenario.hotplug.steps;
-        while let Some(step) = steps.get(self.next_step).filter(|s| s.at_ns <= self.w.now_ns) {
-            self.next_step += 1;
+        let steps = &self.setup.hotplug.steps;
+        while let Some(step) =
+            steps.get(self.timeline.next_step).filter(|s| s.at_ns <= self.w.now_ns)
+        {
+            self.timeline.next_step += 1;
             self.w.counters.hotplug_steps += 1;
-            self.w.topo = self.scenario.hotplug.topology(step);
+            self.w.topo = self.setup.hotplug.topology(step);
             // Who writes to sysfs is not modelled; it may as well be the boot CPU.
             self.here = self.w.topo.online.first().copied().unwrap_or(self.here);
             self.restrict_affinities();
@@ -50,7 +42,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// CPUs that a task gets when it asks for `set`, online or not.
     pub(super) fn affinity_of(&self, set: &CpuSet) -> CpuSet {
-        match self.scenario.kernel.version >= KEEPS_OFFLINE_SINCE {
+        match self.setup.rules.affinity_keeps_offline {
             true => set.clone(),
             false => set & &self.w.topo.online_set,
         }
@@ -70,7 +62,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     }
 
     fn cpu_down(&mut self, step: &Prepared) {
-        let at_once = self.scenario.kernel.version >= REBUILDS_AT_ONCE_SINCE;
+        let at_once = self.setup.rules.rebuilds_at_once;
         self.settle(step.cpu);
         if at_once {
             self.class.rebuild_domains(&mut self.w, step.cpu, false);
@@ -87,17 +79,17 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// `hrtimers_cpu_dying`, `timers_dead_cpu`: pending timers go to the first CPU.
     fn move_timers(&mut self, cpu: Cpu) {
         let to = self.here;
-        let timers = std::mem::take(&mut self.sleepers[cpu as usize]);
+        let timers = std::mem::take(&mut self.timeline.sleepers[cpu as usize]);
         // Devices' interrupts go there as well.
         self.w.tasks.iter_mut().filter(|t| t.timer_cpu == cpu).for_each(|t| t.timer_cpu = to);
-        self.sleepers[to as usize].extend(timers);
+        self.timeline.sleepers[to as usize].extend(timers);
     }
 
     /// `irq_migrate_all_off_this_cpu`: to another CPU of the interrupt's affinity, else to any. It stays there.
     fn move_interrupts(&mut self, cpu: Cpu) {
         let online = &self.w.topo.online_set;
         for user in self.users.list.iter_mut().filter(|u| u.irq_cpu == cpu) {
-            let irq_cpus = &self.scenario.workload.clients[user.group as usize].irq_cpus;
+            let irq_cpus = &self.setup.workload.clients[user.group as usize].irq_cpus;
             let first = irq_cpus.iter_and(online).next().or(online.first());
             user.irq_cpu = first.map_or(cpu, |c| c as Cpu);
         }
@@ -127,7 +119,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// The CPU has nothing to do any more and leaves its pipeline to its siblings.
     fn stop_cpu(&mut self, cpu: Cpu) {
-        if self.paced {
+        if self.memory.paced {
             self.leave_pace(cpu);
         }
         let now_ns = self.w.now_ns;
@@ -145,7 +137,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// The CPU comes out of its deepest idle state, runs its hotplug thread and chooses.
     fn cpu_up(&mut self, step: &Prepared) {
         let (cpu, since_ns) = (step.cpu, self.w.now_ns);
-        let state = self.idle_states.len() - 1;
+        let state = self.setup.idle_states.len() - 1;
         self.w.cpus[cpu as usize] = CpuState {
             phase: Phase::Idle { since_ns, state },
             settled_ns: since_ns,

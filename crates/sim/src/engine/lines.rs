@@ -18,46 +18,46 @@ pub(super) struct LineUser {
 impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// The task that runs on `cpu` now uses this line, or none. Who uses the same line gains or loses a rival.
     pub(super) fn use_line(&mut self, cpu: Cpu, used: Option<(LineId, LineUser)>) {
-        let before = self.paces[cpu as usize].line;
+        let before = self.memory.paces[cpu as usize].line;
         let line = used.map(|u| u.0);
         if before.is_some() && before != line {
-            self.paces[cpu as usize].line = None;
-            self.paces[cpu as usize].line_ns = 0.0;
+            self.memory.paces[cpu as usize].line = None;
+            self.memory.paces[cpu as usize].line_ns = 0.0;
         }
         if let Some(left) = before.filter(|_| before != line) {
-            self.lines[left.0 as usize].retain(|u| u.cpu != cpu);
+            self.memory.lines[left.0 as usize].retain(|u| u.cpu != cpu);
             self.rivals_changed(left, cpu);
         }
         let Some((line, user)) = used else { return };
-        let users = &mut self.lines[line.0 as usize];
+        let users = &mut self.memory.lines[line.0 as usize];
         match users.iter_mut().find(|u| u.cpu == cpu) {
             Some(same) if *same == user => return,
             Some(other) => *other = user,
             None => users.push(user),
         }
-        self.paces[cpu as usize].line = Some(line);
-        self.paces[cpu as usize].line_ns = self.line_ns(line, user);
+        self.memory.paces[cpu as usize].line = Some(line);
+        self.memory.paces[cpu as usize].line_ns = self.line_ns(line, user);
         self.rivals_changed(line, cpu);
     }
 
     /// What a core cycle of `user` costs beyond itself: the line comes from the nearest CPU with a rival.
     fn line_ns(&self, line: LineId, user: LineUser) -> f64 {
-        let rivals = self.lines[line.0 as usize].iter();
+        let rivals = self.memory.lines[line.0 as usize].iter();
         let nearest = rivals
             .filter(|r| r.cpu != user.cpu && (r.write || user.write))
             .map(|r| self.w.hw.handover_ns(self.w.topo.distance(user.cpu, r.cpu)))
             .min_by(f64::total_cmp);
-        nearest.map_or(0.0, |ns| self.scenario.contend_transfers * ns / user.cycles)
+        nearest.map_or(0.0, |ns| self.setup.contend_transfers * ns / user.cycles)
     }
 
     /// The users of `line` but `cpu` go on at another speed.
     fn rivals_changed(&mut self, line: LineId, cpu: Cpu) {
-        for i in 0..self.lines[line.0 as usize].len() {
-            let user = self.lines[line.0 as usize][i];
+        for i in 0..self.memory.lines[line.0 as usize].len() {
+            let user = self.memory.lines[line.0 as usize][i];
             let line_ns = self.line_ns(line, user);
-            if user.cpu != cpu && self.paces[user.cpu as usize].line_ns != line_ns {
+            if user.cpu != cpu && self.memory.paces[user.cpu as usize].line_ns != line_ns {
                 self.settle(user.cpu);
-                self.paces[user.cpu as usize].line_ns = line_ns;
+                self.memory.paces[user.cpu as usize].line_ns = line_ns;
                 self.slow_down(user.cpu);
                 self.aim(user.cpu);
                 self.arm(user.cpu);

@@ -1,192 +1,122 @@
-//! The event loop: time, CPUs and tasks; every scheduling decision is the class's.
+//! One run: the event loop, and what CPUs and tasks do between scheduling decisions, which are the class's.
+//!
+//! [`Sim::run`] takes the next event and hands it to its owner: a CPU ([`cpu`]: work done is settled, the class picks, the
+//! task goes on or the CPU goes idle), a task whose sleep is over ([`tasks`]), a user's request ([`clients`]), a package's
+//! firmware ([`clocks`]), a hotplug step ([`hotplug`]). Then what the class asked for meanwhile is answered (other CPUs
+//! choose again or are kicked, a running task is pushed), and governors hear whose utilisation changed ([`governors`]).
+//!
+//! Programs go step by step ([`steps`]) until a step takes time or the task sleeps. What they share is in [`shared`], and
+//! has a room for each kind: [`queues`], [`sync`], [`devices`]. How fast they go is their core's rate and clock, and where
+//! programs use memory also their [`pace`]. Whoever changes another CPU's speed settles that CPU first and sets its next
+//! event anew (`settle`, `aim`, `arm`).
+//!
+//! The engine never chooses between tasks or CPUs: it asks the class at the moments of `crate::class`, and tells the trace
+//! what happened. A trace hears and changes nothing. `crate::hypervisor` drives a run from outside through [`partitions`].
 
 pub(crate) mod bandwidth;
 mod clients;
 mod clocks;
 mod cpu;
 mod devices;
+mod frequency;
 mod governors;
-pub(crate) mod guests;
 mod hotplug;
 mod lines;
+mod memory;
 mod pace;
+pub(crate) mod partitions;
+mod progress;
 mod queues;
+mod recording;
+mod shared;
 mod steps;
-mod stuck;
 mod sync;
 mod tasks;
+mod timeline;
 mod wait;
 mod working_sets;
 
 use crate::SimError;
 use crate::class::Class;
-use crate::events::{Events, HORIZON_NS, NEVER};
-use crate::latency::Latencies;
+use crate::events::{HORIZON_NS, NEVER};
 use crate::loops;
 use crate::pelt_clock::PeltClock;
 use crate::rng::{Purpose, Stream};
-use crate::scenario::Scenario;
+use crate::setup::Setup;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::uclamp::Uclamp;
-use crate::world::{CpuState, Note, Phase, Request, TaskId, World};
-use bandwidth::NodeLoad;
+use crate::world::{CpuState, Note, Phase, Request, World};
 use clients::Users;
-use clocks::Clocks;
-use devices::DeviceState;
-use governors::Governors;
-use lines::LineUser;
-use machine::IdleState;
-use pace::Pace;
-use queues::QueueState;
-use sync::{BarrierState, LockState};
-use wait::WaitList;
-use working_sets::WorkingSets;
-use workload::{HistogramId, Op};
+use frequency::Frequency;
+use memory::Memory;
+use progress::Progress;
+pub(crate) use recording::Recording;
+use shared::Shared;
+use timeline::{Slot, Slots, Timeline};
+use workload::HistogramId;
 
 /// One run.
 pub(crate) struct Sim<'a, C, T> {
+    /// Time, CPUs and tasks, which the class sees as well.
     pub(crate) w: World<'a>,
     class: C,
     trace: &'a mut T,
-    events: Events,
-    scenario: &'a Scenario,
-    idle_states: &'a [IdleState],
+    setup: &'a Setup,
     /// By program and step: which of a task's loop counts a `Loop` step uses.
     loop_slots: Vec<Vec<usize>>,
-    work: Stream,
-    start: Stream,
-    flags: Vec<bool>,
-    queues: Vec<QueueState>,
-    locks: Vec<LockState>,
-    conds: Vec<WaitList>,
-    barriers: Vec<BarrierState>,
-    devices: Vec<DeviceState>,
-    /// By timer: the point at which it was due last, once it runs.
-    timers: Vec<Option<u64>>,
+    timeline: Timeline,
+    shared: Shared,
     users: Users,
-    pub(crate) recorded: Vec<Latencies>,
-    pub(crate) counted: Vec<u64>,
-    pub(crate) marks: Vec<Option<u64>>,
-    /// By CPU: sleeping tasks whose timers are on it.
-    sleepers: Vec<Vec<(u64, TaskId)>>,
-    /// First event slot of a task; before come those of CPUs, users and, where there are steps, hotplug.
-    first_task: u32,
-    /// First event slot of a package's firmware; those of hotplug and tasks come behind.
-    first_package: u32,
-    clocks: Option<Clocks<'a>>,
-    governors: Option<Governors<'a>>,
-    /// The next hotplug step.
-    next_step: usize,
+    frequency: Frequency<'a>,
+    memory: Memory,
+    pub(crate) recording: Recording,
+    draws: Draws,
+    progress: Progress,
     /// The CPU whose event is being handled: where requests come from.
     here: Cpu,
-    /// Tasks other than daemons that run or have a timer, and users who think.
-    active: u32,
-    /// Steps without time since `steps_at_ns`.
-    steps: u32,
-    steps_at_ns: u64,
-    stopped: bool,
-    failure: Option<SimError>,
-    /// Whether any program uses memory or contends; without, nothing below is looked at.
-    paced: bool,
-    /// By CPU.
-    paces: Vec<Pace>,
-    working_sets: WorkingSets,
-    /// By node.
-    nodes: Vec<NodeLoad>,
-    /// By line: who uses it now.
-    lines: Vec<Vec<LineUser>>,
+}
+
+/// Random streams of the workload.
+#[derive(Debug)]
+struct Draws {
+    /// Lengths of work and sleep.
+    work: Stream,
+    /// Where tasks start, and when.
+    start: Stream,
 }
 
 impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     pub(crate) fn new(
-        scenario: &'a Scenario,
+        setup: &'a Setup,
         class: C,
         seed: u64,
         trace: &'a mut T,
     ) -> Result<Sim<'a, C, T>, SimError> {
-        let workload = &scenario.workload;
-        let nr_cpus = scenario.topo.nr_cpus;
-        let tick_period_ns = 1_000_000_000 / u64::from(scenario.kernel.hz);
+        let workload = &setup.workload;
+        let nr_cpus = setup.topo.nr_cpus;
+        let tick_period_ns = 1_000_000_000 / u64::from(setup.kernel.hz);
         let mut start = Stream::new(seed, Purpose::Start);
         let tick_phase_ns = start.below(tick_period_ns);
-        let w = World {
-            now_ns: 0,
-            tick_period_ns,
-            hz: u64::from(scenario.kernel.hz),
-            tick_phase_ns,
-            jiffies: 0,
-            next_tick_ns: tick_phase_ns + tick_period_ns,
-            topo: &scenario.topo,
-            hw: &scenario.hw,
-            cpus: (0..nr_cpus).map(|_| CpuState::new()).collect(),
-            tasks: Vec::with_capacity(workload.spawns.len() + 64),
-            busy: vec![0; scenario.topo.pipelines.len()],
-            requests: Vec::with_capacity(16),
-            notes: Vec::with_capacity(16),
-            pelt_clocks: match scenario.governed.as_ref().and_then(|g| g.max_freq_ratio) {
-                Some(_) => vec![PeltClock::new(); nr_cpus],
-                None => Vec::new(),
-            },
-            uclamp: scenario
-                .governed
-                .as_ref()
-                .and_then(|_| Uclamp::new(scenario.kernel.version, workload, nr_cpus)),
-            balance_draws: Stream::new(seed, Purpose::Balance),
-            counters: Default::default(),
-        };
-        let users = Users::new(scenario, seed);
-        let hotplug = usize::from(!scenario.hotplug.steps.is_empty());
-        let first_package = nr_cpus + users.list.len();
-        let packages = scenario.governed.as_ref().map_or(0, |g| g.model.packages.len());
-        let first_task = first_package + packages + hotplug;
-        let (clocks, governors) = frequencies(scenario, seed, tick_period_ns)?;
+        let users = Users::new(setup, seed);
+        let packages = setup.governed.as_ref().map_or(0, |g| g.model.packages.len());
+        let has_steps = !setup.hotplug.steps.is_empty();
+        let slots = Slots::new(nr_cpus, users.list.len(), packages, has_steps);
         let mut sim = Sim {
-            w,
+            w: world(setup, seed, tick_period_ns, tick_phase_ns),
             class,
             trace,
-            events: Events::new(first_task, seed),
-            scenario,
-            idle_states: &scenario.idle_states,
+            setup,
             loop_slots: workload.programs.iter().map(|p| loops::slots(&p.ops)).collect(),
-            work: Stream::new(seed, Purpose::Work),
-            start,
-            flags: vec![false; workload.flags as usize],
-            queues: workload.queues.iter().map(QueueState::new).collect(),
-            locks: vec![LockState::default(); workload.locks as usize],
-            conds: vec![WaitList::default(); workload.conds as usize],
-            barriers: vec![BarrierState::default(); workload.barriers.len()],
-            devices: workload.devices.iter().map(DeviceState::new).collect(),
-            timers: vec![None; workload.timers as usize],
+            timeline: Timeline::new(slots, nr_cpus, seed),
+            shared: Shared::new(workload),
             users,
-            recorded: Latencies::of(workload)?,
-            counted: vec![0; workload.counters as usize],
-            marks: vec![None; workload.marks as usize],
-            sleepers: vec![Vec::with_capacity(8); nr_cpus],
-            first_task: first_task as u32,
-            first_package: first_package as u32,
-            clocks,
-            governors,
-            next_step: 0,
+            frequency: Frequency::new(setup, seed, tick_period_ns)?,
+            memory: Memory::new(setup),
+            recording: Recording::new(workload)?,
+            draws: Draws { work: Stream::new(seed, Purpose::Work), start },
+            progress: Progress::default(),
             here: 0,
-            active: 0,
-            steps: 0,
-            steps_at_ns: 0,
-            stopped: false,
-            failure: None,
-            paced: workload.programs.iter().any(|p| p.ops.iter().any(is_paced)),
-            paces: vec![Pace::default(); nr_cpus],
-            working_sets: scenario
-                .memory
-                .as_ref()
-                .map_or_else(WorkingSets::default, WorkingSets::new),
-            nodes: scenario
-                .memory
-                .iter()
-                .flat_map(|m| &m.bandwidth)
-                .map(|_| NodeLoad::new())
-                .collect(),
-            lines: vec![Vec::new(); workload.lines as usize],
         };
         sim.boot();
         Ok(sim)
@@ -194,7 +124,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
 
     /// All CPUs idle, the first tasks asleep.
     fn boot(&mut self) {
-        let deepest = self.idle_states.len() - 1;
+        let deepest = self.setup.idle_states.len() - 1;
         self.w.cpus.iter_mut().for_each(|c| c.phase = Phase::Offline);
         for &cpu in &self.w.topo.online {
             self.w.cpus[cpu as usize].phase = Phase::Idle { since_ns: 0, state: deepest };
@@ -202,10 +132,10 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             self.class.idle(&mut self.w, cpu, true);
         }
         self.tell_clocks();
-        if self.clocks.is_some() {
+        if self.frequency.clocks.is_some() {
             self.class.watch_util();
         }
-        for spawn in &self.scenario.workload.spawns {
+        for spawn in &self.setup.workload.spawns {
             self.spawn(spawn);
         }
         self.boot_users();
@@ -214,8 +144,8 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
 
     /// Runs until a task stops the run.
     pub(crate) fn run(&mut self) -> Result<(), SimError> {
-        while !self.stopped {
-            let next = self.events.pop().filter(|_| self.active > 0);
+        while !self.progress.stopped {
+            let next = self.timeline.events.pop().filter(|_| self.progress.active > 0);
             let Some((now_ns, slot)) = next else { return Err(self.stuck()) };
             self.event(now_ns, slot)?;
         }
@@ -228,29 +158,20 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         if now_ns >= HORIZON_NS {
             return Err(SimError::Horizon);
         }
-        let first_user = self.scenario.topo.nr_cpus as u32;
         self.w.advance(now_ns);
         self.w.counters.events += 1;
-        if slot < first_user {
-            self.cpu_event(slot as Cpu);
-        } else if slot >= self.first_task {
-            self.timer_event(TaskId(slot - self.first_task));
-        } else if slot < self.first_package {
-            self.request_arrives(slot - first_user);
-        } else {
-            let package = (slot - self.first_package) as usize;
-            let packages = self.scenario.governed.as_ref().map_or(0, |g| g.model.packages.len());
-            if package < packages {
-                self.firmware_looks(package);
-            } else {
-                self.hotplug_event();
-            }
+        match self.timeline.slots.of(slot) {
+            Slot::Cpu(cpu) => self.cpu_event(cpu),
+            Slot::Task(task) => self.timer_event(task),
+            Slot::User(user) => self.request_arrives(user),
+            Slot::Package(package) => self.firmware_looks(package),
+            Slot::Hotplug => self.hotplug_event(),
         }
         self.answer_requests();
-        if self.governors.is_some() {
+        if self.frequency.governors.is_some() {
             self.govern();
         }
-        self.failure.take().map_or(Ok(()), Err)
+        self.progress.failure.take().map_or(Ok(()), Err)
     }
 
     pub(super) fn cpu_event(&mut self, cpu: Cpu) {
@@ -285,7 +206,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     }
 
     fn tick(&mut self, cpu: Cpu) {
-        if self.governors.is_some() {
+        if self.frequency.governors.is_some() {
             self.scale_freq_tick(cpu);
         }
         let resched = self.class.tick(&mut self.w, cpu);
@@ -366,9 +287,9 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
 
     /// Notes a time, if its histogram is open.
     fn record(&mut self, histogram: HistogramId, ns: u64) {
-        let open = self.scenario.workload.histograms[histogram.index()].while_set;
-        if open.is_none_or(|flag| self.flags[flag.index()]) {
-            self.recorded[histogram.index()].record(ns);
+        let open = self.setup.workload.histograms[histogram.index()].while_set;
+        if open.is_none_or(|flag| self.shared.flags[flag.index()]) {
+            self.recording.recorded[histogram.index()].record(ns);
         }
     }
 
@@ -382,22 +303,32 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     }
 }
 
-/// Clocks and governors, where the scenario's machine has such.
-fn frequencies(
-    scenario: &Scenario,
-    seed: u64,
-    tick_ns: u64,
-) -> Result<(Option<Clocks<'_>>, Option<Governors<'_>>), SimError> {
-    let Some(governed) = &scenario.governed else { return Ok((None, None)) };
-    let start_khz = governors::start_khz(governed);
-    let first_sample_ns = Stream::new(seed, Purpose::Clocks).below(tick_ns);
-    let clocks = Clocks::new(&governed.model, start_khz as u32, seed);
-    let refuse = |source| SimError::Frequency { machine: scenario.machine.clone(), source };
-    let governors = Governors::new(governed, tick_ns, first_sample_ns).map_err(refuse)?;
-    Ok((Some(clocks), Some(governors)))
-}
-
-/// Whether a step is slowed by more than its core.
-fn is_paced(op: &Op) -> bool {
-    matches!(op, Op::Memory(_) | Op::Contend { .. })
+/// The machine as a run finds it: no CPU has booted, no task exists.
+fn world(setup: &Setup, seed: u64, tick_period_ns: u64, tick_phase_ns: u64) -> World<'_> {
+    let nr_cpus = setup.topo.nr_cpus;
+    World {
+        now_ns: 0,
+        tick_period_ns,
+        hz: u64::from(setup.kernel.hz),
+        tick_phase_ns,
+        jiffies: 0,
+        next_tick_ns: tick_phase_ns + tick_period_ns,
+        topo: &setup.topo,
+        hw: &setup.hw,
+        cpus: (0..nr_cpus).map(|_| CpuState::new()).collect(),
+        tasks: Vec::with_capacity(setup.workload.spawns.len() + 64),
+        busy: vec![0; setup.topo.pipelines.len()],
+        requests: Vec::with_capacity(16),
+        notes: Vec::with_capacity(16),
+        pelt_clocks: match setup.governed.as_ref().and_then(|g| g.max_freq_ratio) {
+            Some(_) => vec![PeltClock::new(); nr_cpus],
+            None => Vec::new(),
+        },
+        uclamp: setup
+            .governed
+            .as_ref()
+            .and_then(|_| Uclamp::new(&setup.rules, &setup.workload, nr_cpus)),
+        balance_draws: Stream::new(seed, Purpose::Balance),
+        counters: Default::default(),
+    }
 }

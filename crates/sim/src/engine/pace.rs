@@ -1,4 +1,8 @@
 //! What slows a running task beyond its core: memory, its bandwidth, contended lines.
+//!
+//! The memory time of the work ahead is foreseen up to the end of the step or the next tick, and spread over its cycles.
+//! When the work is accounted for, what it really cost is compared, and the difference is owed. Bandwidth and lines are
+//! shared with other CPUs, whose pace changes as well: they are settled, slowed and armed by whoever changes it.
 
 use super::Sim;
 use super::lines::LineUser;
@@ -33,38 +37,36 @@ pub(super) struct Pace {
 
 impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     fn fixed(&self) -> Option<Fixed<'a>> {
-        let memory = self.scenario.memory.as_ref()?;
-        Some(Fixed { memory, hw: &self.scenario.hw, topo: self.w.topo })
+        let memory = self.setup.memory.as_ref()?;
+        Some(Fixed { memory, hw: &self.setup.hw, topo: self.w.topo })
     }
 
     /// Whether steps of `task` take memory time.
     pub(super) fn uses_memory(&self, task: TaskId) -> bool {
-        self.paced && self.working_sets.has(task)
+        self.memory.paced && self.memory.working_sets.has(task)
     }
 
     /// `task`, which runs on `cpu`, uses memory like this from now on.
     pub(super) fn set_memory(&mut self, cpu: Cpu, task: TaskId, used: MemoryUse) {
         self.leave_memory(cpu);
         if let Some(fixed) = self.fixed() {
-            self.working_sets.begin(fixed, cpu, task, used);
+            self.memory.working_sets.begin(fixed, cpu, task, used);
         }
     }
 
     /// Sets the pace for what `task` does on `cpu` from now on.
     pub(super) fn set_pace(&mut self, cpu: Cpu, task: TaskId) {
         let op = self.op(task);
-        let used = match op {
-            Some(&Op::Contend { line, cycles, write, .. }) => {
-                Some((line, LineUser { cpu, cycles, write }))
-            }
-            _ => None,
-        };
+        let mut used = None;
+        if let Some(&Op::Contend { line, cycles, write, .. }) = op {
+            used = Some((line, LineUser { cpu, cycles, write }));
+        }
         self.use_line(cpu, used);
-        match op {
-            Some(Op::Compute(_) | Op::WorkWhileSet { .. }) if self.working_sets.has(task) => {
-                self.look_ahead(cpu, task);
-            }
-            _ => self.leave_memory(cpu),
+        let computes = matches!(op, Some(Op::Compute(_) | Op::WorkWhileSet { .. }));
+        if computes && self.memory.working_sets.has(task) {
+            self.look_ahead(cpu, task);
+        } else {
+            self.leave_memory(cpu);
         }
         self.slow_down(cpu);
     }
@@ -79,7 +81,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     /// Accounts for the memory use so far and foresees it up to the end of the step or the next tick.
     fn look_ahead(&mut self, cpu: Cpu, task: TaskId) {
         let Some(fixed) = self.fixed() else { return };
-        if self.paces[cpu as usize].task != Some(task) {
+        if self.memory.paces[cpu as usize].task != Some(task) {
             self.leave_memory(cpu);
         }
         self.account(cpu, task, fixed);
@@ -89,16 +91,16 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         let most = until_ns.max(1) as f64 * c.rate;
         let cycles = match self.w.tasks[task.index()].doing {
             Doing::Cycles(left) => left.min(most),
-            _ => most,
+            Doing::Nothing | Doing::Until(_) | Doing::Spin(_) | Doing::Units { .. } => most,
         };
-        let node = self.working_sets.home(task).unwrap_or(0);
+        let node = self.memory.working_sets.home(task).unwrap_or(0);
         let (memory_ns, bytes) = if cycles > 0.0 {
-            let ahead = self.working_sets.forecast(fixed, cpu, task, cycles);
+            let ahead = self.memory.working_sets.forecast(fixed, cpu, task, cycles);
             (ahead.memory_ns / cycles, ahead.memory_bytes / cycles)
         } else {
             (0.0, 0.0)
         };
-        let pace = &mut self.paces[cpu as usize];
+        let pace = &mut self.memory.paces[cpu as usize];
         pace.task = Some(task);
         pace.node = node;
         pace.memory_ns = memory_ns;
@@ -108,18 +110,20 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     }
 
     fn account(&mut self, cpu: Cpu, task: TaskId, fixed: Fixed) {
-        let pace = &mut self.paces[cpu as usize];
+        let pace = &mut self.memory.paces[cpu as usize];
         let cycles = std::mem::take(&mut pace.cycles);
         let paid_ns = cycles * pace.memory_ns;
-        self.working_sets.account(fixed, cpu, task, cycles, paid_ns);
+        self.memory.working_sets.account(fixed, cpu, task, cycles, paid_ns);
     }
 
     /// Ends the memory use that counts on `cpu`.
     fn leave_memory(&mut self, cpu: Cpu) {
-        if let (Some(task), Some(fixed)) = (self.paces[cpu as usize].task.take(), self.fixed()) {
+        if let (Some(task), Some(fixed)) =
+            (self.memory.paces[cpu as usize].task.take(), self.fixed())
+        {
             self.account(cpu, task, fixed);
         }
-        let pace = &mut self.paces[cpu as usize];
+        let pace = &mut self.memory.paces[cpu as usize];
         pace.cycles = 0.0;
         pace.memory_ns = 0.0;
         if pace.bytes_per_cycle > 0.0 {
@@ -131,7 +135,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     /// Brings the CPU's slow-down into line with its pace and rate. Its time must be settled.
     pub(super) fn slow_down(&mut self, cpu: Cpu) {
         let c = &mut self.w.cpus[cpu as usize];
-        let pace = &self.paces[cpu as usize];
+        let pace = &self.memory.paces[cpu as usize];
         let stalled = 1.0 + c.rate * (pace.memory_ns + pace.line_ns);
         c.slow = stalled.max(c.rate * pace.floor_ns);
     }

@@ -1,4 +1,7 @@
 //! Queues of messages: pipes, sockets, and queues in shared memory.
+//!
+//! A write to a full queue and a read of an empty one sleep, and are tried again when woken. When writers are woken is
+//! each kind's own: a pipe's when a page is free, one after the other; a socket's when a part is, all at once.
 
 use super::Sim;
 use super::cpu::Step;
@@ -64,7 +67,7 @@ impl QueueState {
 
 impl<C: Class, T: Trace> Sim<'_, C, T> {
     fn queue(&self, id: QueueId) -> Queue {
-        self.scenario.workload.queues[id.index()]
+        self.setup.workload.queues[id.index()]
     }
 
     /// Work of a write or read up to its effect.
@@ -82,17 +85,17 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// The effect of a write by the running `task`.
     pub(super) fn send(&mut self, cpu: Cpu, task: TaskId, id: QueueId) -> Step {
         let queue = self.queue(id);
-        if self.queues[id.index()].is_full(&queue) {
+        if self.shared.queues[id.index()].is_full(&queue) {
             if queue.kind == QueueKind::Futex && self.enter_kernel(task) {
                 return Step::Again;
             }
-            self.queues[id.index()].writers.push(&mut self.w.tasks, task);
+            self.shared.queues[id.index()].writers.push(&mut self.w.tasks, task);
             return self.block(task, State::Writing(id));
         }
         let client = self.w.tasks[task.index()].client;
         self.deliver(cpu, Some(task), id, client);
         // A woken writer of a pipe wakes the next while there is room (wake_next_writer).
-        let state = &mut self.queues[id.index()];
+        let state = &mut self.shared.queues[id.index()];
         if queue.kind != QueueKind::Socket && !state.is_full(&queue) {
             self.wake_writer(cpu, task, id);
         }
@@ -108,7 +111,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         client: Option<u32>,
     ) {
         let queue = self.queue(id);
-        let state = &mut self.queues[id.index()];
+        let state = &mut self.shared.queues[id.index()];
         state.put(&queue, Message { written_ns: self.w.now_ns, writer: cpu, client });
         self.trace.sent(self.w.now_ns, task, id, state.messages.len());
         if let Some(reader) = state.readers.pop(&mut self.w.tasks) {
@@ -119,11 +122,11 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// The effect of a read by the running `task`.
     pub(super) fn receive(&mut self, cpu: Cpu, task: TaskId, id: QueueId) -> Step {
         let queue = self.queue(id);
-        let Some((message, room)) = self.queues[id.index()].take(&queue) else {
+        let Some((message, room)) = self.shared.queues[id.index()].take(&queue) else {
             if queue.kind == QueueKind::Futex && self.enter_kernel(task) {
                 return Step::Again;
             }
-            self.queues[id.index()].readers.push(&mut self.w.tasks, task);
+            self.shared.queues[id.index()].readers.push(&mut self.w.tasks, task);
             return self.block(task, State::Reading(id));
         };
         let t = &mut self.w.tasks[task.index()];
@@ -147,7 +150,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     /// Wakes the first writer that sleeps; whether there was one.
     fn wake_writer(&mut self, cpu: Cpu, task: TaskId, id: QueueId) -> bool {
         let kind = self.queue(id).kind;
-        let Some(writer) = self.queues[id.index()].writers.pop(&mut self.w.tasks) else {
+        let Some(writer) = self.shared.queues[id.index()].writers.pop(&mut self.w.tasks) else {
             return false;
         };
         self.wake_peer(cpu, Some(task), writer, kind);

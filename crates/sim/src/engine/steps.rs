@@ -1,4 +1,9 @@
 //! Programs, step by step.
+//!
+//! A step that takes work begins with it ([`Sim::begin`]), and its effect comes when the work is done ([`Sim::finish`]); a
+//! computation takes in the work that leads up to the next step, as nobody sees it end. Steps without time have their
+//! effect at once ([`Sim::instant`]), but after the kernel work that the CPU still owes. Each ends in a [`Step`]: go on,
+//! take time, or let the class choose. Effects on shared things are in their own rooms; nothing here picks a CPU or a task.
 
 use super::Sim;
 use super::cpu::Step;
@@ -19,7 +24,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
 
     fn op_ahead(&self, task: TaskId, by: usize) -> Option<&'a Op> {
         let t = &self.w.tasks[task.index()];
-        self.scenario.workload.programs[t.program.0 as usize].ops.get(t.pc as usize + by)
+        self.setup.workload.programs[t.program.0 as usize].ops.get(t.pc as usize + by)
     }
 
     /// Takes the running `task` of `cpu` as far as it goes without time.
@@ -31,11 +36,11 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Doing::Cycles(_) => self.finish(cpu, task),
             Doing::Until(at_ns) if at_ns > self.w.now_ns => Step::Busy,
             Doing::Until(_) => self.next_op(task),
-            Doing::Spin(flag) if !self.flags[flag.0 as usize] => Step::Busy,
+            Doing::Spin(flag) if !self.shared.flags[flag.0 as usize] => Step::Busy,
             Doing::Spin(_) => self.next_op(task),
-            Doing::Units { flag, .. } if self.flags[flag.0 as usize] => Step::Busy,
+            Doing::Units { flag, .. } if self.shared.flags[flag.0 as usize] => Step::Busy,
             Doing::Units { counter, done, .. } => {
-                self.counted[counter.0 as usize] += done as u64;
+                self.recording.counted[counter.0 as usize] += done as u64;
                 self.next_op(task)
             }
         }
@@ -54,7 +59,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     fn begin(&mut self, cpu: Cpu, task: TaskId, in_debt: bool) -> Step {
         let doing = match self.op(task) {
             Some(&Op::Compute(work)) => {
-                let cycles = self.work.draw(work.cycles, work.spread);
+                let cycles = self.draws.work.draw(work.cycles, work.spread);
                 // No one sees a computation end, so it takes in the work that leads up to the next step.
                 let next = self.op_ahead(task, 1).filter(|_| !self.uses_memory(task));
                 match next.and_then(|next| self.lead_cycles(next)) {
@@ -73,7 +78,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Some(&Op::Contend { rounds, cycles, .. }) => Doing::Cycles(rounds * cycles),
             Some(&Op::Loop { to, times }) => return self.repeat(task, to, times),
             Some(&Op::LoopWhileSet { to, flag }) => {
-                return if self.flags[flag.index()] {
+                return if self.shared.flags[flag.index()] {
                     self.jump(task, to)
                 } else {
                     self.next_op(task)
@@ -118,11 +123,11 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     fn instant(&mut self, cpu: Cpu, task: TaskId, op: Option<&Op>) -> Step {
         match op {
             Some(&Op::SetFlag(flag, value)) => {
-                self.flags[flag.0 as usize] = value;
+                self.shared.flags[flag.0 as usize] = value;
                 self.wake_watchers(flag);
             }
             Some(&Op::Memory(used)) => self.set_memory(cpu, task, used),
-            Some(&Op::Mark(mark)) => self.marks[mark.0 as usize] = Some(self.w.now_ns),
+            Some(&Op::Mark(mark)) => self.recording.marks[mark.0 as usize] = Some(self.w.now_ns),
             Some(Op::Stamp) => self.w.tasks[task.index()].stamp_ns = self.w.now_ns,
             Some(&Op::Record { histogram, since }) => {
                 let t = &self.w.tasks[task.index()];
@@ -134,10 +139,21 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 self.record(histogram, self.w.now_ns - since_ns);
             }
             Some(Op::Stop) => {
-                self.stopped = true;
+                self.progress.stopped = true;
                 return Step::Busy;
             }
-            _ => return self.exit(cpu, task),
+            // Steps that take time or work begin with it and never come here.
+            Some(
+                Op::Compute(_) | Op::RunFor(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. }
+                | Op::Contend { .. } | Op::Loop { .. } | Op::LoopWhileSet { .. }
+                | Op::Send(_) | Op::Receive(_) | Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. }
+                | Op::Signal(_) | Op::Broadcast(_) | Op::Barrier(_) | Op::Reply | Op::Fork(_)
+                | Op::Clone(_) | Op::Exec | Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_)
+                | Op::SetUtilClamp { .. } | Op::Yield | Op::Sleep { .. } | Op::TimerWait { .. }
+                | Op::WaitChildren | Op::Io { .. },
+            )
+            // The program has ended.
+            | None => return self.exit(cpu, task),
         }
         self.next_op(task)
     }
@@ -205,7 +221,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
                 Step::Resched
             }
             Some(&Op::Sleep { mean_ns, spread }) => {
-                let length_ns = self.work.draw(mean_ns, spread).max(1.0) as u64;
+                let length_ns = self.draws.work.draw(mean_ns, spread).max(1.0) as u64;
                 self.sleep_until(task, self.w.now_ns + length_ns)
             }
             Some(&Op::Io { device, service_ns, spread, iowait }) => {
@@ -218,7 +234,23 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Some(Op::WaitChildren) if self.w.tasks[task.index()].children > 0 => {
                 self.block(task, State::Waiting)
             }
-            _ => self.next_op(task),
+            Some(
+                Op::WaitChildren
+                | Op::Compute(_)
+                | Op::RunFor(_)
+                | Op::SpinUntilSet(_)
+                | Op::WorkWhileSet { .. }
+                | Op::Contend { .. }
+                | Op::Memory(_)
+                | Op::Loop { .. }
+                | Op::LoopWhileSet { .. }
+                | Op::SetFlag(..)
+                | Op::Stamp
+                | Op::Record { .. }
+                | Op::Mark(_)
+                | Op::Stop,
+            )
+            | None => self.next_op(task),
         }
     }
 
@@ -256,10 +288,10 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
 
     fn timer_wait(&mut self, task: TaskId, timer: TimerId, period_ns: u64, missed: Missed) -> Step {
         let now_ns = self.w.now_ns;
-        let due_ns = self.timers[timer.index()].unwrap_or(now_ns) + period_ns;
+        let due_ns = self.shared.timers[timer.index()].unwrap_or(now_ns) + period_ns;
         let in_time = due_ns > now_ns;
         let next_ns = if in_time || missed == Missed::CatchUp { due_ns } else { now_ns };
-        self.timers[timer.index()] = Some(next_ns);
+        self.shared.timers[timer.index()] = Some(next_ns);
         if in_time {
             return self.sleep_until(task, due_ns);
         }
@@ -272,7 +304,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         let t = &mut self.w.tasks[task.index()];
         t.state = state;
         t.in_kernel = false;
-        self.active -= u32::from(!t.daemon && state != State::Sleeping);
+        self.progress.active -= u32::from(!t.daemon && state != State::Sleeping);
         self.w.uclamp_dec(task);
         self.trace.blocked(self.w.now_ns, task, self.w.tasks[task.index()].in_iowait);
         self.class.dequeue(&mut self.w, task, Dequeue::Sleep);
@@ -298,7 +330,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     fn exit(&mut self, cpu: Cpu, task: TaskId) -> Step {
         let t = &mut self.w.tasks[task.index()];
         t.state = State::Dead;
-        self.active -= u32::from(!t.daemon);
+        self.progress.active -= u32::from(!t.daemon);
         self.w.uclamp_dec(task);
         self.class.dequeue(&mut self.w, task, Dequeue::Exit);
         self.class.dead(&mut self.w, task);

@@ -1,4 +1,7 @@
 //! Mutexes, condition variables and barriers as futexes make them: cheap until someone has to sleep.
+//!
+//! A step first does its atomic operation; if the task has to wait, it pays for entering the kernel, looks again, and
+//! sleeps. Who wakes others pays for that as well. Waiters are woken first come, first served, but own nothing by it.
 
 use super::Sim;
 use super::cpu::Step;
@@ -40,17 +43,17 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// Who holds a mutex.
     pub(super) fn holder(&self, id: LockId) -> Option<TaskId> {
-        self.locks[id.index()].holder
+        self.shared.locks[id.index()].holder
     }
 
     /// Takes a mutex, or sleeps until someone lets go.
     pub(super) fn lock(&mut self, cpu: Cpu, task: TaskId, id: LockId) -> Step {
-        let lock = &mut self.locks[id.index()];
+        let lock = &mut self.shared.locks[id.index()];
         if lock.holder.is_some() {
             if self.enter_kernel(task) {
                 return Step::Again;
             }
-            self.locks[id.index()].waiters.push(&mut self.w.tasks, task);
+            self.shared.locks[id.index()].waiters.push(&mut self.w.tasks, task);
             return self.block(task, State::Locking(id));
         }
         lock.holder = Some(task);
@@ -72,13 +75,13 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     /// Lets go and wakes the first who waits; whether the task held it.
     fn release(&mut self, cpu: Cpu, task: TaskId, id: LockId) -> bool {
-        let lock = &mut self.locks[id.index()];
+        let lock = &mut self.shared.locks[id.index()];
         if lock.holder != Some(task) {
             return false;
         }
         lock.holder = None;
         self.trace.unlocked(self.w.now_ns, task, id);
-        if let Some(next) = self.locks[id.index()].waiters.pop(&mut self.w.tasks) {
+        if let Some(next) = self.shared.locks[id.index()].waiters.pop(&mut self.w.tasks) {
             self.w.charge(cpu, self.w.hw.syscall_cycles);
             self.wake(next, cpu, Some(task), false);
         }
@@ -90,23 +93,23 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         if self.w.tasks[task.index()].signalled {
             return self.lock(cpu, task, lock);
         }
-        if self.locks[lock.index()].holder != Some(task) {
+        if self.shared.locks[lock.index()].holder != Some(task) {
             return self.not_held(task);
         }
         if self.enter_kernel(task) {
             return Step::Again;
         }
         self.release(cpu, task, lock);
-        self.conds[cond.index()].push(&mut self.w.tasks, task);
+        self.shared.conds[cond.index()].push(&mut self.w.tasks, task);
         self.block(task, State::Conditional(cond))
     }
 
     /// Wakes one, or all, of those who wait for `cond`.
     pub(super) fn signal(&mut self, cpu: Cpu, task: TaskId, cond: CondId, all: bool) -> Step {
-        if !self.conds[cond.index()].is_empty() {
+        if !self.shared.conds[cond.index()].is_empty() {
             self.w.charge(cpu, self.w.hw.syscall_cycles);
         }
-        while let Some(next) = self.conds[cond.index()].pop(&mut self.w.tasks) {
+        while let Some(next) = self.shared.conds[cond.index()].pop(&mut self.w.tasks) {
             self.w.tasks[next.index()].signalled = true;
             self.wake(next, cpu, Some(task), false);
             if !all {
@@ -120,20 +123,20 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         if self.w.tasks[task.index()].signalled {
             return self.next_op(task);
         }
-        let parties = self.scenario.workload.barriers[id.index()];
-        if self.barriers[id.index()].come + 1 < parties {
+        let parties = self.setup.workload.barriers[id.index()];
+        if self.shared.barriers[id.index()].come + 1 < parties {
             if self.enter_kernel(task) {
                 return Step::Again;
             }
-            self.barriers[id.index()].come += 1;
-            self.barriers[id.index()].waiters.push(&mut self.w.tasks, task);
+            self.shared.barriers[id.index()].come += 1;
+            self.shared.barriers[id.index()].waiters.push(&mut self.w.tasks, task);
             return self.block(task, State::AtBarrier(id));
         }
-        self.barriers[id.index()].come = 0;
-        if !self.barriers[id.index()].waiters.is_empty() {
+        self.shared.barriers[id.index()].come = 0;
+        if !self.shared.barriers[id.index()].waiters.is_empty() {
             self.w.charge(cpu, self.w.hw.syscall_cycles);
         }
-        while let Some(next) = self.barriers[id.index()].waiters.pop(&mut self.w.tasks) {
+        while let Some(next) = self.shared.barriers[id.index()].waiters.pop(&mut self.w.tasks) {
             self.w.tasks[next.index()].signalled = true;
             self.wake(next, cpu, Some(task), false);
         }

@@ -1,4 +1,8 @@
 //! Tasks coming to life, waking up and moving.
+//!
+//! A wake-up asks the class for a CPU (`select_cpu`), notes the move, enqueues, and tells that CPU: an idle one leaves idle,
+//! a busy one chooses again if the task preempts. The order is the kernel's, as what the class reads in between depends on
+//! it. Counters and the trace hear of each move here and nowhere else, but for those that the balancer makes.
 
 use super::Sim;
 use crate::class::{Class, Enqueue, Select};
@@ -13,13 +17,13 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     fn add_task(&mut self, new: Task) -> TaskId {
         let task = TaskId(self.w.tasks.len() as u32);
         let (program, parent, nice) = (new.program, new.parent, new.nice);
-        self.active += u32::from(!new.daemon);
+        self.progress.active += u32::from(!new.daemon);
         self.w.tasks.push(Task { mm: task.0, ..new });
         if let Some(uclamp) = &mut self.w.uclamp {
             uclamp.fork(parent);
         }
-        self.events.add_slot();
-        let name = &self.scenario.workload.programs[program.0 as usize].name;
+        self.timeline.events.add_slot();
+        let name = &self.setup.workload.programs[program.0 as usize].name;
         self.trace.created(self.w.now_ns, task, name, &self.w.tasks[task.index()].allowed);
         if nice != 0 {
             self.trace.nice(self.w.now_ns, task, nice);
@@ -33,7 +37,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let possible = CpuSet::first_n(self.w.topo.nr_cpus);
         let affinity = spawn.affinity.as_ref().map_or(possible, |set| self.affinity_of(set));
         let allowed = &affinity & &self.w.topo.online_set;
-        let nth = self.start.below(allowed.len() as u64) as usize;
+        let nth = self.draws.start.below(allowed.len() as u64) as usize;
         let cpu = allowed.iter().nth(nth).unwrap_or(0) as Cpu;
         let task = self.add_task(Task {
             nice: spawn.nice,
@@ -41,7 +45,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             affinity,
             ..Task::new(spawn.program, cpu, allowed)
         });
-        let wake_ns = spawn.first_wake_ns + self.start.below(spawn.within_ns + 1);
+        let wake_ns = spawn.first_wake_ns + self.draws.start.below(spawn.within_ns + 1);
         self.start_timer(task, wake_ns);
     }
 
@@ -74,7 +78,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
 
     pub(super) fn start_timer(&mut self, task: TaskId, at_ns: u64) {
         let cpu = self.w.tasks[task.index()].cpu;
-        self.sleepers[cpu as usize].push((at_ns, task));
+        self.timeline.sleepers[cpu as usize].push((at_ns, task));
         self.set_alarm(task, at_ns);
     }
 
@@ -82,14 +86,14 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     pub(super) fn set_alarm(&mut self, task: TaskId, at_ns: u64) {
         let t = &mut self.w.tasks[task.index()];
         t.timer_cpu = t.cpu;
-        self.events.set(self.first_task + task.0, at_ns);
+        self.timeline.events.set(self.timeline.slots.task(task), at_ns);
     }
 
     /// A sleep is over: the timer's or the device's interrupt on the CPU where it was started wakes the task.
     pub(super) fn timer_event(&mut self, task: TaskId) {
         let cpu = self.w.tasks[task.index()].timer_cpu;
         self.here = cpu;
-        self.sleepers[cpu as usize].retain(|s| s.1 != task);
+        self.timeline.sleepers[cpu as usize].retain(|s| s.1 != task);
         if self.w.cpus[cpu as usize].phase == Phase::Running {
             self.settle(cpu);
             self.w.charge(cpu, self.w.hw.tick_cycles);
@@ -123,7 +127,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         };
         self.w.uclamp_inc(task);
         let t = &mut self.w.tasks[task.index()];
-        self.active += u32::from(!t.daemon && t.state != State::Sleeping);
+        self.progress.active += u32::from(!t.daemon && t.state != State::Sleeping);
         t.state = State::Runnable;
         t.queued_ns = self.w.now_ns;
         t.woken = true;

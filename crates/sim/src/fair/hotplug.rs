@@ -3,15 +3,14 @@
 //! Every domain of the machine is torn down and built anew, whether or not it held the CPU, as the root domain's span
 //! changes. What balancing remembers goes with them; load averages, virtual time and idle times stay with the queues.
 
-use super::idle_sibling::llc_level;
-use super::queue::DomainState;
+use super::balance::sums::GroupSums;
+use super::place::idle_sibling::llc_level;
+use super::queue::rq::DomainState;
 use super::rules::Rules;
-use super::sums::GroupSums;
 use super::{Fair, LlcState, Tunables};
 use crate::topology::{Cpu, Topology};
 use crate::world::World;
-use kernel::levels::REBUILDS_AT_ONCE_SINCE;
-use kernel::{SdFlags, Version};
+use kernel::SdFlags;
 
 impl Rules {
     /// `sched_cluster_active`: whether clusters below LLCs are searched first.
@@ -22,8 +21,7 @@ impl Rules {
     /// `sched_asym_cpucap_active` (5.10): whether placement looks at the capacities of CPUs.
     pub(super) fn looks_at_capacity(&self, topo: &Topology) -> bool {
         let mut all = topo.domains.iter().flatten();
-        self.version >= Version::new(5, 10)
-            && all.any(|d| d.flags.contains(SdFlags::ASYM_CPUCAPACITY))
+        self.asym_cpucapacity && all.any(|d| d.flags.contains(SdFlags::ASYM_CPUCAPACITY))
     }
 }
 
@@ -47,9 +45,9 @@ impl Fair {
         self.asym_capacity = self.rules.looks_at_capacity(topo);
         // `update_sysctl` runs as queues join the new root domain. Where domains are built while the CPU is still on
         // its way out, it counts as online (`num_online_cpus`).
-        let leaving = !online && self.rules.version >= REBUILDS_AT_ONCE_SINCE;
+        let leaving = !online && self.rules.rebuilds_at_once;
         let counted = topo.online.len() + usize::from(leaving);
-        self.tunables = Tunables::new(counted, self.rules.version);
+        self.tunables = Tunables::new(counted, &self.rules);
     }
 }
 

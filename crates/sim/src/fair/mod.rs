@@ -1,53 +1,36 @@
 //! The fair class of Linux from 4.18 on (`kernel/sched/fair.c`): CFS or EEVDF, PELT, wake-up placement, balancing.
 //!
-//! Functions carry the kernel's names, so that a kernel developer finds his way; `rules` says which release has
-//! which rule. Left out: task groups, bandwidth control, core scheduling, NUMA balancing (`numa_balancing`),
+//! Functions carry the kernel's names, so that a kernel developer finds their way. `place` says where a task goes that
+//! wakes up or is new, `queue` who runs next on a CPU, `track` how much of it tasks use, and `balance` moves tasks
+//! between CPUs; `hotplug` takes new domains over. `rules` says which release has which rule, and nothing else here knows
+//! a release. The class decides and keeps its queues; it changes no task's state, which is the engine's.
+//!
+//! Left out: task groups, bandwidth control, core scheduling, NUMA balancing (`numa_balancing`),
 //! energy-aware placement, utilisation clamps. What a CPU spends on balancing before it goes idle shows in its cost
 //! accounting only: it goes idle at once.
 
-mod asym;
 mod balance;
-mod busiest;
-mod cfs;
-mod classes;
-mod counts;
-mod detach;
-mod eevdf;
-mod entity;
-mod env;
-mod groups;
 mod hotplug;
-mod idle_sibling;
-mod idlest;
-mod idlest_class;
-mod imbalance;
-mod load;
-mod newidle;
-mod nohz;
-mod numa;
+mod place;
 mod queue;
 mod rules;
-mod source;
-mod sums;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
-mod util_est;
-mod wakeup;
-mod weight;
+mod track;
 
 use crate::class::{Class, Dequeue, Enqueue, Select};
 use crate::pelt::LOAD_AVG_MAX;
 use crate::topology::{Cpu, Topology};
 use crate::world::{NohzKick, Request, TaskId, World};
-use busiest::LoadStats;
-use entity::Entity;
-use kernel::{Kernel, Version};
-use nohz::Nohz;
-use queue::RunQueue;
+use balance::busiest::LoadStats;
+use balance::nohz::Nohz;
+use balance::sums::GroupSums;
+use kernel::Kernel;
+use queue::entity::Entity;
+use queue::rq::RunQueue;
 use rules::Rules;
-use sums::GroupSums;
 
 /// Shortest idle time that makes balancing pay, and how long a task counts as cache hot
 /// (`sysctl_sched_migration_cost`), in ns.
@@ -64,13 +47,13 @@ struct Tunables {
 }
 
 impl Tunables {
-    fn new(cpus: usize, version: Version) -> Tunables {
+    fn new(cpus: usize, rules: &Rules) -> Tunables {
         let factor = 1 + u64::from(cpus.clamp(1, 8).ilog2());
         Tunables {
             latency_ns: 6_000_000 * factor,
             min_granularity_ns: 750_000 * factor,
             wakeup_granularity_ns: 1_000_000 * factor,
-            base_slice_ns: factor * if version < Version::new(6, 15) { 750_000 } else { 700_000 },
+            base_slice_ns: rules.normalized_base_slice_ns * factor,
         }
     }
 }
@@ -120,8 +103,8 @@ impl Fair {
         Fair {
             cluster_active: rules.searches_clusters(topo),
             asym_capacity: rules.looks_at_capacity(topo),
+            tunables: Tunables::new(topo.online.len(), &rules),
             rules,
-            tunables: Tunables::new(topo.online.len(), kernel.version),
             entities: Vec::with_capacity(64),
             queues: (0..topo.nr_cpus).map(|cpu| RunQueue::new(&topo.domains[cpu])).collect(),
             llcs: llcs.collect(),
@@ -187,7 +170,7 @@ impl Class for Fair {
     }
 
     fn set_slice(&mut self, _: &mut World, task: TaskId, slice_ns: u64) {
-        if self.rules.version >= Version::new(6, 12) {
+        if self.rules.custom_slice {
             self.give_slice(task, slice_ns);
         }
     }

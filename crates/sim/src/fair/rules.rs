@@ -3,6 +3,7 @@
 //! Releases 6.1 and 6.12 are read from their sources; the others are placed by the kernel's history as it is
 //! commonly known.
 
+use kernel::levels::REBUILDS_AT_ONCE_SINCE;
 use kernel::{Kernel, MechanismId, Version};
 
 /// How far `select_idle_cpu` looks.
@@ -47,11 +48,19 @@ pub(super) struct Rules {
     pub(super) preempt_short: bool,
     pub(super) delay_dequeue: bool,
     pub(super) delay_zero: bool,
+    /// EEVDF: a request on one CPU, in ns (`normalized_sysctl_sched_base_slice`; shorter from 6.15 on).
+    pub(super) normalized_base_slice_ns: u64,
+    /// A task may have a slice of its own (`sched_attr.sched_runtime`, 6.12).
+    pub(super) custom_slice: bool,
+    /// A tick compares with at most the latency (`check_preempt_tick`, 6.2).
+    pub(super) tick_slice_at_most_latency: bool,
     /// A queue's period counts at least a minimal granularity for each task that is not `SCHED_IDLE` (5.13).
     pub(super) base_slice: bool,
 
     // Load tracking.
     pub(super) util_est: bool,
+    /// Growth of the estimate counts at once (`UTIL_EST_FASTUP`, 5.5).
+    pub(super) util_est_fastup: bool,
     /// The load of a CPU is what is queued, averaged apart (`runnable_load_avg`, up to 5.6).
     pub(super) runnable_load: bool,
     /// Groups and CPUs are also compared by `runnable_avg`, the average number of runnable tasks (5.7).
@@ -62,6 +71,8 @@ pub(super) struct Rules {
     // Waking up.
     pub(super) wake_wide: bool,
     pub(super) wa_idle: bool,
+    /// `WA_IDLE` takes an idle previous CPU even without a shared cache (5.10).
+    pub(super) wa_idle_prev: bool,
     pub(super) wa_idler_llc: bool,
     pub(super) wa_waker: bool,
     pub(super) wa_weight: bool,
@@ -69,6 +80,10 @@ pub(super) struct Rules {
     pub(super) recent_used_cpu: bool,
     /// Every wake-up makes the previous CPU the recent one (5.16), not only those that are affine.
     pub(super) recent_always: bool,
+    /// Placement looks at the capacities of CPUs (`sched_asym_cpucap_active`, 5.10).
+    pub(super) asym_cpucapacity: bool,
+    /// `sd_asym_cpucapacity` is the lowest domain that sees all capacities (5.14), not one that sees different ones.
+    pub(super) asym_by_full_domain: bool,
     pub(super) idle_core_search: bool,
     /// The search for an idle core notes an idle CPU in passing, and both searches are one (5.12).
     pub(super) one_search: bool,
@@ -123,8 +138,10 @@ pub(super) struct Rules {
     /// A task is misfit only where it may use a bigger CPU, and counts neither as a failed attempt nor for the
     /// interval (6.10).
     pub(super) misfit_apart: bool,
-    /// The release, for rules that only one place asks about.
-    pub(super) version: Version,
+
+    // Hotplug.
+    /// Domains are built while a CPU is still on its way out (6.10).
+    pub(super) rebuilds_at_once: bool,
 }
 
 impl Rules {
@@ -145,19 +162,26 @@ impl Rules {
             preempt_short: has(MechanismId::PreemptShort),
             delay_dequeue: has(MechanismId::DelayDequeue),
             delay_zero: has(MechanismId::DelayZero),
+            normalized_base_slice_ns: if from(6, 15) { 700_000 } else { 750_000 },
+            custom_slice: from(6, 12),
+            tick_slice_at_most_latency: from(6, 2),
             base_slice: from(5, 13),
             util_est: has(MechanismId::UtilEst),
+            util_est_fastup: from(5, 5),
             runnable_load: !from(5, 7),
             runnable_avg: from(5, 7),
             cpu_load_history: !from(5, 3),
             wake_wide: has(MechanismId::WakeWide),
             wa_idle: has(MechanismId::WaIdle),
+            wa_idle_prev: from(5, 10),
             wa_idler_llc: has(MechanismId::WaIdlerLlc),
             wa_waker: has(MechanismId::WaWaker),
             wa_weight: has(MechanismId::WaWeight),
             wa_bias: has(MechanismId::WaBias),
             recent_used_cpu: has(MechanismId::RecentUsedCpu),
             recent_always: from(5, 16),
+            asym_cpucapacity: from(5, 10),
+            asym_by_full_domain: from(5, 14),
             idle_core_search: has(MechanismId::IdleCoreSearch),
             one_search: from(5, 12),
             smt_of_prev_first: from(5, 13),
@@ -193,7 +217,7 @@ impl Rules {
             busiest_prefers_sibling: from(6, 5),
             smt_balance: from(6, 6),
             misfit_apart: from(6, 10),
-            version: kernel.version,
+            rebuilds_at_once: kernel.version >= REBUILDS_AT_ONCE_SINCE,
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn machine(name: &str, cpus: usize) -> Machine {
 
 /// All CPUs idle and no task, an eternity after boot.
 pub(super) fn world(scenario: &Scenario) -> (World<'_>, Fair) {
-    let (topo, hw) = (&scenario.topo, &scenario.hw);
+    let (topo, hw) = (&scenario.setup.topo, &scenario.setup.hw);
     let mut w = World {
         now_ns: 0,
         tick_period_ns: 4_000_000,
@@ -47,7 +47,7 @@ pub(super) fn world(scenario: &Scenario) -> (World<'_>, Fair) {
         counters: Default::default(),
     };
     w.advance(100_000_000_000);
-    (w, Fair::new(topo, &scenario.kernel))
+    (w, Fair::new(topo, &scenario.setup.kernel))
 }
 
 /// A task that sleeps and last ran on `cpu`, long ago.

@@ -1,4 +1,4 @@
-//! What caches, memory, the engine and the way into and out of a guest cost on a machine.
+//! What caches, memory, the engine and the way into and out of a partition cost on a machine.
 
 use crate::SimError;
 use cache::{Geometry, Shape, SizeClass};

@@ -15,7 +15,7 @@ pub(super) struct HostCpu {
     owed: f64,
     lines_per_ns: f64,
     pub(super) thread: Thread,
-    /// The vcore whose guest is on the CPU, and since when.
+    /// The vcore whose partition is on the CPU, and since when.
     pub(super) inside: Option<(u32, f64)>,
 }
 

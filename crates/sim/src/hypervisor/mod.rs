@@ -1,25 +1,25 @@
-//! KVM HV on POWER8: guests whose vcores are tasks of the host, and what is left of a vcore's cache contents when it comes
+//! KVM HV on POWER8: partitions whose vcores are tasks of the host, and what is left of a vcore's cache contents when it comes
 //! back.
 //!
 //! Two models run side by side. The host is the engine's: the threads of vcores are tasks under the fair class, with its
 //! wake-ups, balancing, ticks and daemons. What vcpus do is followed line by line, in each core's caches, from one event of
-//! the host to the next: between events nothing changes who runs where, so that the two never disagree. Guests on
+//! the host to the next: between events nothing changes who runs where, so that the two never disagree. Partitions on
 //! different cores meet in the bandwidth of memory, and through what they send each other; rounds of 8 us bound how late one
 //! sees the other.
 //!
-//! The host keeps only the first thread of each core (or subcore) online, as KVM HV wants it. A vcore in its guest has the
-//! core's other threads for its vcpus. Whatever the host does on a CPU takes the vcore out of its guest first: an exit. At each
+//! The host keeps only the first thread of each core (or subcore) online, as KVM HV wants it. A vcore in its partition has the
+//! core's other threads for its vcpus. Whatever the host does on a CPU takes the vcore out of its partition first: an exit. At each
 //! exit the engine logs the caches (`kvmppc_start_saving_l2_cache`), at each entry it aborts the log and restores
 //! (`kvmppc_start_restoring_l2_cache`), as the kernel has it in 3.17. Host code touches lines of its own meanwhile.
 //!
-//! Left out: TLBs and page tables; where a guest's memory lies (all of it is as near as a core's own node); caches of other
-//! cores and the L4 behind the local L3; the scheduler within guests (a program's threads stay on their vcpus); interrupts
-//! of the guest's own timer, which need no exit; devices.
+//! Left out: TLBs and page tables; where a partition's memory lies (all of it is as near as a core's own node); caches of other
+//! cores and the L4 behind the local L3; the scheduler within partitions (a program's threads stay on their vcpus); interrupts
+//! of the partition's own timer, which need no exit; devices.
 
 mod core;
 mod costs;
-mod guest;
 mod host;
+mod partition;
 mod programs;
 mod readings;
 mod run;
@@ -30,20 +30,21 @@ pub mod sweep;
 mod tests;
 
 use self::core::refused;
-use crate::{RunResult, Scenario, SimError};
+use crate::setup::Setup;
+use crate::{RunResult, SimError};
 use ::cache::{Sampling, SizeClass};
 use costs::Costs;
 use kernel::{Kernel, MechanismId};
 use machine::{CpuSet, Machine};
 use setting::{Prefetch, Rate, Setting};
 use workload::Workload;
-use workload::kvm::Guests;
+use workload::kvm::Partitions;
 
-/// A host with guests, prepared for running.
+/// A host with partitions, prepared for running.
 #[derive(Debug)]
 pub struct Hypervisor {
-    host: Scenario,
-    guests: Guests,
+    host: Setup,
+    partitions: Partitions,
     costs: Costs,
     sampling: Sampling,
     /// What is logged, if anything is.
@@ -58,7 +59,7 @@ pub struct Hypervisor {
 }
 
 impl Hypervisor {
-    /// Prepares the guests of `workload` on `machine`, whose host runs `kernel`.
+    /// Prepares the partitions of `workload` on `machine`, whose host runs `kernel`.
     ///
     /// # Errors
     /// Constants or caches that the machine lacks, subcores that it cannot have, a setting with hotplug or governors, and
@@ -69,28 +70,28 @@ impl Hypervisor {
         workload: Workload,
         setting: &Setting,
     ) -> Result<Hypervisor, SimError> {
-        let refuse = |field, found: &str, expected: &str| SimError::Guests {
+        let refuse = |field, found: &str, expected: &str| SimError::Partitions {
             field,
             found: found.to_string(),
             expected: expected.to_string(),
         };
         let mut workload = workload;
-        let Some(guests) = workload.guests.take() else {
-            return Err(refuse("workload", "none", "a workload with guests"));
+        let Some(partitions) = workload.partitions.take() else {
+            return Err(refuse("workload", "none", "a workload with partitions"));
         };
         if !setting.hotplug.is_empty() || setting.frequency.is_some() {
-            let expected = "a variant without them, as guests are not followed through either";
+            let expected = "a variant without them, as partitions are not followed through either";
             return Err(refuse("variant", "hotplug or a governor", expected));
         }
         let costs = Costs::new(machine)?;
-        let subcores = guests.params.subcores_per_core;
+        let subcores = partitions.params.subcores_per_core;
         if subcores > costs.most_subcores {
             let (found, most) = (subcores.to_string(), costs.most_subcores);
             let expected = format!("at most {most} on `{}`", machine.name);
             return Err(refuse("subcores_per_core", &found, &expected));
         }
         let bad = refused(&machine.name);
-        let sampling = Sampling::one_in(guests.params.one_set_in).map_err(&bad)?;
+        let sampling = Sampling::one_in(partitions.params.one_set_in).map_err(&bad)?;
         let (host, cores) = host_cpus(machine, subcores)?;
         park(&mut workload, &host.online);
         let log_ns = setting.prefetch.log_cycles.map_or(costs.log_ns, |c| c / costs.ghz);
@@ -105,8 +106,8 @@ impl Hypervisor {
         }
         let hypervisor = Hypervisor {
             packages: packages(machine, &cores),
-            host: Scenario::new(&host, kernel, workload)?,
-            guests,
+            host: Setup::new(&host, kernel, workload, &Setting::default())?,
+            partitions,
             sampling,
             class,
             rate: setting.prefetch.rate,
@@ -133,7 +134,7 @@ impl Hypervisor {
     fn tables(&self) -> Result<::cache::Tables, ::cache::CacheError> {
         let class = self.class.unwrap_or(SizeClass::L2);
         let bytes = self.costs.table_bytes(class);
-        ::cache::Tables::new(TABLES, class, bytes, self.sampling, self.guests.vcores.len())
+        ::cache::Tables::new(TABLES, class, bytes, self.sampling, self.partitions.vcores.len())
     }
 }
 
@@ -154,7 +155,7 @@ fn host_cpus(machine: &Machine, subcores: u32) -> Result<(Machine, Vec<Vec<usize
         cpus.iter().for_each(|&cpu| online.insert(cpu));
         cores.push(cpus);
     }
-    let host = machine.with_online(online).map_err(|e| SimError::Guests {
+    let host = machine.with_online(online).map_err(|e| SimError::Partitions {
         field: "machine",
         found: e.to_string(),
         expected: "one with a thread on each subcore".to_string(),

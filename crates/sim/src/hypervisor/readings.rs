@@ -1,11 +1,11 @@
-//! From what guests measured to metrics and counters.
+//! From what partitions measured to metrics and counters.
 
 use super::Hypervisor;
 use super::core::Core;
-use super::guest::{GuestState, Measured};
+use super::partition::{Measured, PartitionState};
 use crate::SimError;
 use crate::counters::Prefetching;
-use workload::kvm::{GuestProgram, GuestReading, Of};
+use workload::kvm::{Of, PartitionProgram, PartitionReading};
 use workload::stream::KERNELS;
 use workload::{Metric, Reading};
 
@@ -16,41 +16,45 @@ const OUTLIER: f64 = 1.1;
 pub(super) fn read(
     h: &Hypervisor,
     metric: &Metric,
-    guests: &[GuestState],
+    partitions: &[PartitionState],
 ) -> Result<f64, SimError> {
     let none = || SimError::NoTimes { metric: metric.name.clone() };
-    let Reading::Guests(reading) = metric.reading else { return Err(none()) };
-    let seconds = h.guests.params.seconds;
-    let sum = |of: fn(&Measured) -> f64| guests.iter().map(|g| of(&g.measured)).sum::<f64>();
+    let Reading::Partitions(reading) = metric.reading else { return Err(none()) };
+    let seconds = h.partitions.params.seconds;
+    let sum = |of: fn(&Measured) -> f64| partitions.iter().map(|g| of(&g.measured)).sum::<f64>();
     let all = |of: fn(&Measured) -> &Vec<f64>| -> Vec<f64> {
-        guests.iter().flat_map(|g| of(&g.measured).iter().copied()).collect()
+        partitions.iter().flat_map(|g| of(&g.measured).iter().copied()).collect()
     };
     match reading {
-        GuestReading::SysbenchMibPerS => Ok(sum(|m| m.written_mib) / seconds),
-        GuestReading::SysbenchMs(of) => {
+        PartitionReading::SysbenchMibPerS => Ok(sum(|m| m.written_mib) / seconds),
+        PartitionReading::SysbenchMs(of) => {
             taken(all(|m| &m.durations_ns), of).map(|ns| ns / 1e6).ok_or_else(none)
         }
-        GuestReading::SysbenchOutliers => outliers(all(|m| &m.durations_ns)).ok_or_else(none),
-        GuestReading::RequestsPerS => Ok(sum(|m| m.responses_ns.len() as f64) / seconds),
-        GuestReading::ResponseMs(of) => {
+        PartitionReading::SysbenchOutliers => outliers(all(|m| &m.durations_ns)).ok_or_else(none),
+        PartitionReading::RequestsPerS => Ok(sum(|m| m.responses_ns.len() as f64) / seconds),
+        PartitionReading::ResponseMs(of) => {
             taken(all(|m| &m.responses_ns), of).map(|ns| ns / 1e6).ok_or_else(none)
         }
-        GuestReading::StreamBest(kernel) => stream(h, guests, kernel, best).ok_or_else(none),
-        GuestReading::StreamMean(kernel) => stream(h, guests, kernel, mean).ok_or_else(none),
-        GuestReading::LoadNs => {
-            let vcpus = vcpus_of(h, |p| matches!(p, GuestProgram::Chase(_)));
+        PartitionReading::StreamBest(kernel) => {
+            stream(h, partitions, kernel, best).ok_or_else(none)
+        }
+        PartitionReading::StreamMean(kernel) => {
+            stream(h, partitions, kernel, mean).ok_or_else(none)
+        }
+        PartitionReading::LoadNs => {
+            let vcpus = vcpus_of(h, |p| matches!(p, PartitionProgram::Chase(_)));
             let loads = sum(|m| m.loads);
             (loads > 0.0).then(|| seconds * 1e9 * vcpus / loads).ok_or_else(none)
         }
-        GuestReading::IdleUs(of) => {
+        PartitionReading::IdleUs(of) => {
             taken(all(|m| &m.idle_ns), of).map(|ns| ns / 1e3).ok_or_else(none)
         }
     }
 }
 
-fn vcpus_of(h: &Hypervisor, which: fn(&GuestProgram) -> bool) -> f64 {
-    let guests = h.guests.params.guests.iter().filter(|g| which(&g.program));
-    f64::from(guests.map(|g| g.count * g.vcpus).sum::<u32>())
+fn vcpus_of(h: &Hypervisor, which: fn(&PartitionProgram) -> bool) -> f64 {
+    let partitions = h.partitions.params.partitions.iter().filter(|g| which(&g.program));
+    f64::from(partitions.map(|g| g.count * g.vcpus).sum::<u32>())
 }
 
 fn mean(times: &[f64]) -> f64 {
@@ -88,16 +92,23 @@ fn outliers(times: Vec<f64>) -> Option<f64> {
 }
 
 /// STREAM's figure of a kernel, in MB/s: in each run of the program `of` the times of its passes but the first, then the
-/// mean over runs and guests.
-fn stream(h: &Hypervisor, guests: &[GuestState], kernel: u8, of: fn(&[f64]) -> f64) -> Option<f64> {
+/// mean over runs and partitions.
+fn stream(
+    h: &Hypervisor,
+    partitions: &[PartitionState],
+    kernel: u8,
+    of: fn(&[f64]) -> f64,
+) -> Option<f64> {
     let (_, bytes) = KERNELS.get(usize::from(kernel))?;
     let mut figures = Vec::new();
-    for (guest, &entry) in guests.iter().zip(&h.guests.entries) {
-        let Some(GuestProgram::Stream(p)) = h.guests.params.guest(entry).map(|g| &g.program) else {
+    for (partition, &entry) in partitions.iter().zip(&h.partitions.entries) {
+        let Some(PartitionProgram::Stream(p)) =
+            h.partitions.params.partition(entry).map(|g| &g.program)
+        else {
             continue;
         };
         let megabytes = p.array_mib * 1024.0 * 1024.0 / 8.0 * bytes / 1e6;
-        let passes = &guest.measured.passes_ns[usize::from(kernel)];
+        let passes = &partition.measured.passes_ns[usize::from(kernel)];
         let runs = passes.chunks_exact(p.passes as usize).map(|run| of(&run[1..]));
         figures.extend(runs.map(|ns| megabytes / (ns / 1e9)));
     }

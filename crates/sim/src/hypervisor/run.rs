@@ -1,14 +1,14 @@
-//! One run: the host's events, and between them what guests do.
+//! One run: the host's events, and between them what partitions do.
 
 use super::core::{At, Core, Thread, refused};
-use super::guest::GuestState;
 use super::host::HostCpu;
+use super::partition::PartitionState;
 use super::programs::{Memory, Stop};
-use super::setup::{VcoreState, new_guest, new_vcpus, operands};
+use super::setup::{VcoreState, new_partition, new_vcpus, operands};
 use super::share::{User, share_out};
 use super::{Hypervisor, readings};
 use crate::engine::Sim;
-use crate::engine::guests::Runs;
+use crate::engine::partitions::Runs;
 use crate::fair::Fair;
 use crate::rng::{Purpose, Stream};
 use crate::topology::Cpu;
@@ -16,7 +16,7 @@ use crate::trace::NoTrace;
 use crate::{Counters, RunResult, SimError};
 use cache::{MAX_LINE, Tables};
 
-/// How late a guest may see what one on another core does, in ns.
+/// How late a partition may see what one on another core does, in ns.
 const ROUND_NS: u64 = 8_000;
 
 /// The state of a run.
@@ -27,7 +27,7 @@ struct Run<'a> {
     /// By core: its CPUs.
     cpus: Vec<Vec<HostCpu>>,
     vcores: Vec<VcoreState>,
-    guests: Vec<GuestState>,
+    partitions: Vec<PartitionState>,
     tables: Tables,
     users: Vec<User>,
     /// Since when users' lines are counted.
@@ -42,7 +42,7 @@ pub(super) fn run(h: &Hypervisor, seed: u64) -> Result<RunResult, SimError> {
     let sim = Sim::new(&h.host, fair, seed, &mut trace)?;
     let mut run = Run::new(h, sim, seed)?;
     run.go()?;
-    let metrics = h.host.workload.metrics.iter().map(|m| readings::read(h, m, &run.guests));
+    let metrics = h.host.workload.metrics.iter().map(|m| readings::read(h, m, &run.partitions));
     let metrics = metrics.collect::<Result<Vec<_>, _>>()?;
     let prefetching = readings::counters(h, &run.cores, run.entries);
     let single_times = vec![vec![]; metrics.len()];
@@ -54,20 +54,20 @@ pub(super) fn run(h: &Hypervisor, seed: u64) -> Result<RunResult, SimError> {
 impl<'a> Run<'a> {
     fn new(h: &'a Hypervisor, sim: Sim<'a, Fair, NoTrace>, seed: u64) -> Result<Run<'a>, SimError> {
         let bad = refused(&h.machine);
-        let mut draws = Stream::new(seed, Purpose::Guests);
+        let mut draws = Stream::new(seed, Purpose::Partitions);
         let mut memory = Memory::new(&h.costs, h.sampling, &mut draws);
         let thread = Thread::new(h.costs.line_bytes / h.costs.core_bandwidth);
         let cpus = h.cores.iter().map(|cpus| {
             cpus.iter().map(|&cpu| HostCpu::new(cpu, thread, &mut memory)).collect::<Vec<_>>()
         });
         let cpus = cpus.collect();
-        let guests: Vec<GuestState> =
-            h.guests.entries.iter().map(|&e| new_guest(h, e, &mut memory)).collect();
+        let partitions: Vec<PartitionState> =
+            h.partitions.entries.iter().map(|&e| new_partition(h, e, &mut memory)).collect();
         let tables = h.tables().map_err(&bad)?;
-        let mut vcores = Vec::with_capacity(h.guests.vcores.len());
-        for (number, &of) in h.guests.vcores.iter().enumerate() {
+        let mut vcores = Vec::with_capacity(h.partitions.vcores.len());
+        for (number, &of) in h.partitions.vcores.iter().enumerate() {
             let (log, restore) = operands(h, &tables, number).map_err(&bad)?;
-            let vcpus = new_vcpus(h, &of, &guests, thread, &mut memory);
+            let vcpus = new_vcpus(h, &of, &partitions, thread, &mut memory);
             vcores.push(VcoreState {
                 of,
                 vcpus,
@@ -79,8 +79,8 @@ impl<'a> Run<'a> {
             });
         }
         if memory.end() / u64::from(h.sampling.factor()) > u64::from(MAX_LINE) {
-            return Err(SimError::Guests {
-                field: "guest",
+            return Err(SimError::Partitions {
+                field: "partition",
                 found: format!("{} lines of memory", memory.end()),
                 expected: format!("at most {MAX_LINE} times one_set_in"),
             });
@@ -92,7 +92,7 @@ impl<'a> Run<'a> {
             cores: vec![core; h.cores.len()],
             cpus,
             vcores,
-            guests,
+            partitions,
             tables,
             users: Vec::with_capacity(64),
             shared_ns: 0,
@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
     }
 
     fn go(&mut self) -> Result<(), SimError> {
-        let params = &self.h.guests.params;
+        let params = &self.h.partitions.params;
         let end_ns = ((params.warmup_s + params.seconds) * 1e9) as u64;
         let mut now_ns = 0;
         self.sim.run_until(now_ns)?;
@@ -126,8 +126,8 @@ impl<'a> Run<'a> {
     /// The vcore whose thread runs on `cpu`, and how long the host still works for it, in ns.
     fn runs(&self, cpu: Cpu) -> Option<(u32, f64)> {
         match self.sim.runs(cpu) {
-            Runs::Guest { program, host_ns } => {
-                let number = program.0.checked_sub(self.h.guests.first_program)?;
+            Runs::Partition { program, host_ns } => {
+                let number = program.0.checked_sub(self.h.partitions.first_program)?;
                 Some((u32::from(number), host_ns))
             }
             Runs::Nothing | Runs::Host => None,
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
     /// Lets core `core` work from `now_ns` to `next_ns`, in which nothing changes who runs where.
     fn advance(&mut self, core: usize, now_ns: f64, next_ns: f64) -> Result<(), SimError> {
         let mut busy = 0;
-        let mut guests = 0;
+        let mut partitions = 0;
         for at in 0..self.cpus[core].len() {
             let cpu = self.cpus[core][at].cpu;
             let (vcore, host_ns) = match self.runs(cpu) {
@@ -154,16 +154,16 @@ impl<'a> Run<'a> {
                     self.enter(core, at, vcore, starts_ns)?;
                     let v = &self.vcores[vcore as usize];
                     busy += v.vcpus.iter().filter(|c| c.ceded_until_ns <= next_ns).count();
-                    guests += 1;
+                    partitions += 1;
                 }
                 None => busy += usize::from(host_ns > 0.0),
             }
         }
         self.cores[core].cycle_ns = 1.0 / (self.h.costs.ghz * self.h.costs.share(busy));
-        let alone = busy <= 1 && guests <= 1;
+        let alone = busy <= 1 && partitions <= 1;
         for at in 0..self.cpus[core].len() {
             if let Some((vcore, from_ns)) = self.cpus[core][at].inside {
-                self.run_guest(core, vcore, from_ns.max(now_ns), next_ns, alone);
+                self.run_partition(core, vcore, from_ns.max(now_ns), next_ns, alone);
             }
         }
         self.cores[core].engine_until(next_ns, &mut self.tables);
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
         cpu.thread = thread;
     }
 
-    /// The thread of `vcore` goes into its guest, unless it is there.
+    /// The thread of `vcore` goes into its partition, unless it is there.
     fn enter(&mut self, core: usize, at: usize, vcore: u32, now_ns: f64) -> Result<(), SimError> {
         let cpu = &mut self.cpus[core][at];
         if cpu.inside.is_some() {
@@ -203,9 +203,9 @@ impl<'a> Run<'a> {
         core.engine.mppr(v.restore, &self.tables, now_ns).map_err(refused(machine))
     }
 
-    fn run_guest(&mut self, core: usize, vcore: u32, from_ns: f64, next_ns: f64, alone: bool) {
+    fn run_partition(&mut self, core: usize, vcore: u32, from_ns: f64, next_ns: f64, alone: bool) {
         let v = &mut self.vcores[vcore as usize];
-        let guest = &mut self.guests[v.of.guest as usize];
+        let partition = &mut self.partitions[v.of.partition as usize];
         for (number, vcpu) in (v.of.first_vcpu..).zip(&mut v.vcpus) {
             if vcpu.ceded_until_ns > next_ns {
                 continue;
@@ -218,7 +218,7 @@ impl<'a> Run<'a> {
                 tables: &mut self.tables,
                 alone,
             };
-            vcpu.ceded_until_ns = match vcpu.program.run(number, &mut at, guest, next_ns) {
+            vcpu.ceded_until_ns = match vcpu.program.run(number, &mut at, partition, next_ns) {
                 Stop::Time => 0.0,
                 Stop::Cede(until_ns) => until_ns,
             };
@@ -227,11 +227,11 @@ impl<'a> Run<'a> {
 
     /// Wakes vcpus whose timers are due or whom others kick.
     fn kick(&mut self, now_ns: f64) {
-        for guest in 0..self.guests.len() {
-            while let Some(vcpu) = self.guests[guest].kicks.pop() {
+        for partition in 0..self.partitions.len() {
+            while let Some(vcpu) = self.partitions[partition].kicks.pop() {
                 let found = self.vcores.iter_mut().find(|v| {
                     let own = v.of.first_vcpu..v.of.first_vcpu + v.of.vcpus;
-                    v.of.guest as usize == guest && own.contains(&vcpu)
+                    v.of.partition as usize == partition && own.contains(&vcpu)
                 });
                 let Some(vcore) = found else { continue };
                 let at = (vcpu - vcore.of.first_vcpu) as usize;
@@ -255,13 +255,13 @@ impl<'a> Run<'a> {
                 let ceded = vcore.vcpus.iter().all(|c| c.ceded_until_ns > now_ns);
                 if ceded && from_ns <= now_ns && !vcore.asleep {
                     vcore.asleep = true;
-                    self.sim.leave_guest(vcore.of.ceded);
+                    self.sim.leave_partition(vcore.of.ceded);
                 }
             }
         }
     }
 
-    /// Guests whose CPUs do something else now are left: their caches are logged.
+    /// Partitions whose CPUs do something else now are left: their caches are logged.
     fn exits(&mut self, now_ns: f64) -> Result<(), SimError> {
         for core in 0..self.cores.len() {
             for at in 0..self.cpus[core].len() {

@@ -1,12 +1,12 @@
-//! What a run starts with: vcores with their vcpus and operands, guests with what theirs share.
+//! What a run starts with: vcores with their vcpus and operands, partitions with what theirs share.
 
 use super::Hypervisor;
 use super::core::Thread;
-use super::guest::GuestState;
+use super::partition::PartitionState;
 use super::programs::{Memory, Program};
 use crate::topology::Cpu;
 use cache::{CacheError, Extent, LogControl, Logmpp, Mppr, SizeClass, Tables};
-use workload::kvm::{GuestProgram, Vcore};
+use workload::kvm::{PartitionProgram, Vcore};
 
 /// A virtual CPU.
 #[derive(Debug)]
@@ -49,25 +49,27 @@ pub(super) fn operands(
     Ok((Logmpp { table, control }.encode()?, restore.encode()))
 }
 
-/// A guest of entry `entry`, and where what its vcpus share lies.
-pub(super) fn new_guest(h: &Hypervisor, entry: u32, memory: &mut Memory<'_>) -> GuestState {
-    let from_ns = h.guests.params.warmup_s * 1e9;
-    let Some(guest) = h.guests.params.guest(entry) else { return GuestState::default() };
+/// A partition of entry `entry`, and where what its vcpus share lies.
+pub(super) fn new_partition(h: &Hypervisor, entry: u32, memory: &mut Memory<'_>) -> PartitionState {
+    let from_ns = h.partitions.params.warmup_s * 1e9;
+    let Some(partition) = h.partitions.params.partition(entry) else {
+        return PartitionState::default();
+    };
     let lines = |kib: f64| h.costs.lines(kib);
-    let (code_kib, data_lines, array_lines, total_mib) = match &guest.program {
-        GuestProgram::SysbenchMemory(p) => (p.event.code_kib, 0, 0, p.total_mib),
-        GuestProgram::ApacheBench(p) => {
+    let (code_kib, data_lines, array_lines, total_mib) = match &partition.program {
+        PartitionProgram::SysbenchMemory(p) => (p.event.code_kib, 0, 0, p.total_mib),
+        PartitionProgram::ApacheBench(p) => {
             let connections = u64::from(p.connections) * lines(p.connection_kib);
             (p.request.code_kib, connections + lines(p.page_kib), 0, 0.0)
         }
-        GuestProgram::Stream(p) => {
+        PartitionProgram::Stream(p) => {
             let array = lines(p.array_mib * 1024.0);
             (0.0, 3 * array, array, 0.0)
         }
-        GuestProgram::Idle(p) => (p.work.code_kib, 0, 0, 0.0),
-        GuestProgram::Chase(_) => (0.0, 0, 0, 0.0),
+        PartitionProgram::Idle(p) => (p.work.code_kib, 0, 0, 0.0),
+        PartitionProgram::Chase(_) => (0.0, 0, 0, 0.0),
     };
-    let mut state = GuestState::new(guest.vcpus, from_ns, total_mib);
+    let mut state = PartitionState::new(partition.vcpus, from_ns, total_mib);
     state.code = memory.region(lines(code_kib));
     state.data = memory.region(data_lines);
     state.array_lines = array_lines;
@@ -77,17 +79,17 @@ pub(super) fn new_guest(h: &Hypervisor, entry: u32, memory: &mut Memory<'_>) -> 
 pub(super) fn new_vcpus(
     h: &Hypervisor,
     of: &Vcore,
-    guests: &[GuestState],
+    partitions: &[PartitionState],
     thread: Thread,
     memory: &mut Memory<'_>,
 ) -> Vec<Vcpu> {
-    let entry = h.guests.entries[of.guest as usize];
-    let Some(guest) = h.guests.params.guest(entry) else { return Vec::new() };
-    let state = &guests[of.guest as usize];
+    let entry = h.partitions.entries[of.partition as usize];
+    let Some(partition) = h.partitions.params.partition(entry) else { return Vec::new() };
+    let state = &partitions[of.partition as usize];
     let vcpus = of.first_vcpu..of.first_vcpu + of.vcpus;
     vcpus
         .map(|vcpu| Vcpu {
-            program: Program::new(&guest.program, vcpu, guest.vcpus, state, memory),
+            program: Program::new(&partition.program, vcpu, partition.vcpus, state, memory),
             thread,
             ceded_until_ns: 0.0,
         })

@@ -167,7 +167,7 @@ pub fn turn(machine: &Machine, case: &Case) -> Result<Turned, SimError> {
 
 fn take_turns(costs: &Costs, switch_ns: f64, case: &Case) -> Result<Turned, CacheError> {
     let sampling = Sampling::one_in(ONE_SET_IN)?;
-    let mut draws = Stream::new(1, Purpose::Guests);
+    let mut draws = Stream::new(1, Purpose::Partitions);
     let mut memory = Memory::new(costs, sampling, &mut draws);
     let own = memory.region(costs.lines(case.working_set_kib));
     let chase = kvm::Chase { working_set_kib: case.working_set_kib, load_cycles: LOAD_CYCLES };

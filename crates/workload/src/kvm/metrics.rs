@@ -1,6 +1,6 @@
-//! What guests measure.
+//! What partitions measure.
 
-use super::{GuestProgram, Params};
+use super::{Params, PartitionProgram};
 use crate::program::{Metric, Reading};
 use crate::stream::KERNELS;
 use stats::Better;
@@ -20,12 +20,12 @@ pub enum Of {
     Deviation,
 }
 
-/// How a metric is read off the guests of a run.
+/// How a metric is read off the partitions of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GuestReading {
-    /// What all sysbench guests wrote, in MiB a second.
+pub enum PartitionReading {
+    /// What all sysbench partitions wrote, in MiB a second.
     SysbenchMibPerS,
-    /// Times of whole sysbench runs, of all guests, in ms.
+    /// Times of whole sysbench runs, of all partitions, in ms.
     SysbenchMs(Of),
     /// Share of sysbench runs that took a tenth longer than the median one or more, in percent.
     SysbenchOutliers,
@@ -39,26 +39,27 @@ pub enum GuestReading {
     StreamMean(u8),
     /// Time of a load of a chase, in ns.
     LoadNs,
-    /// Time from an idle guest's timer to the end of its work, in us.
+    /// Time from an idle partition's timer to the end of its work, in us.
     IdleUs(Of),
 }
 
-fn metric(name: &str, unit: &str, better: Better, reading: GuestReading) -> Metric {
+fn metric(name: &str, unit: &str, better: Better, reading: PartitionReading) -> Metric {
     Metric {
         name: name.to_string(),
         unit: unit.to_string(),
         better,
-        reading: Reading::Guests(reading),
+        reading: Reading::Partitions(reading),
     }
 }
 
-/// The metrics of what the guests run, the main ones first: idle guests count only where nobody else does.
+/// The metrics of what the partitions run, the main ones first: idle partitions count only where nobody else does.
 pub(super) fn metrics(params: &Params) -> Vec<Metric> {
     use Better::{Higher, Lower};
-    let runs = |which: fn(&GuestProgram) -> bool| params.guests.iter().any(|g| which(&g.program));
+    let runs =
+        |which: fn(&PartitionProgram) -> bool| params.partitions.iter().any(|g| which(&g.program));
     let mut out = Vec::new();
-    if runs(|p| matches!(p, GuestProgram::ApacheBench(_))) {
-        out.push(metric("requests_per_s", "requests/s", Higher, GuestReading::RequestsPerS));
+    if runs(|p| matches!(p, PartitionProgram::ApacheBench(_))) {
+        out.push(metric("requests_per_s", "requests/s", Higher, PartitionReading::RequestsPerS));
         for (name, of) in [
             ("mean", Of::Mean),
             ("median", Of::Median),
@@ -67,34 +68,34 @@ pub(super) fn metrics(params: &Params) -> Vec<Metric> {
             ("sd", Of::Deviation),
         ] {
             let name = format!("response_{name}_ms");
-            out.push(metric(&name, "ms", Lower, GuestReading::ResponseMs(of)));
+            out.push(metric(&name, "ms", Lower, PartitionReading::ResponseMs(of)));
         }
     }
-    if runs(|p| matches!(p, GuestProgram::Stream(_))) {
+    if runs(|p| matches!(p, PartitionProgram::Stream(_))) {
         for (at, (kernel, _)) in (0..).zip(KERNELS) {
             let name = crate::stream::metric_name(kernel);
-            out.push(metric(&name, "MB/s", Higher, GuestReading::StreamBest(at)));
+            out.push(metric(&name, "MB/s", Higher, PartitionReading::StreamBest(at)));
         }
         for (at, (kernel, _)) in (0..).zip(KERNELS) {
             let name = format!("{kernel}_mean_mb_per_s");
-            out.push(metric(&name, "MB/s", Higher, GuestReading::StreamMean(at)));
+            out.push(metric(&name, "MB/s", Higher, PartitionReading::StreamMean(at)));
         }
     }
-    if runs(|p| matches!(p, GuestProgram::Chase(_))) {
-        out.push(metric("load_ns", "ns", Lower, GuestReading::LoadNs));
+    if runs(|p| matches!(p, PartitionProgram::Chase(_))) {
+        out.push(metric("load_ns", "ns", Lower, PartitionReading::LoadNs));
     }
-    if runs(|p| matches!(p, GuestProgram::SysbenchMemory(_))) {
-        let reading = GuestReading::SysbenchMibPerS;
+    if runs(|p| matches!(p, PartitionProgram::SysbenchMemory(_))) {
+        let reading = PartitionReading::SysbenchMibPerS;
         out.push(metric("sysbench_mib_per_s", "MiB/s", Higher, reading));
         for (name, of) in [("mean", Of::Mean), ("sd", Of::Deviation), ("max", Of::Most)] {
             let name = format!("duration_{name}_ms");
-            out.push(metric(&name, "ms", Lower, GuestReading::SysbenchMs(of)));
+            out.push(metric(&name, "ms", Lower, PartitionReading::SysbenchMs(of)));
         }
-        let reading = GuestReading::SysbenchOutliers;
+        let reading = PartitionReading::SysbenchOutliers;
         out.push(metric("duration_outliers", "% of runs", Lower, reading));
     }
     if out.is_empty() {
-        out.push(metric("idle_mean_us", "us", Lower, GuestReading::IdleUs(Of::Mean)));
+        out.push(metric("idle_mean_us", "us", Lower, PartitionReading::IdleUs(Of::Mean)));
     }
     out
 }

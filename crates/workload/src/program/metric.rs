@@ -1,7 +1,7 @@
 //! What is measured, and how it is read off a finished run.
 
 use super::{CounterId, HistogramId, MarkId};
-use crate::kvm::GuestReading;
+use crate::kvm::PartitionReading;
 use stats::Better;
 
 /// How a metric is read off a finished run.
@@ -53,8 +53,8 @@ pub enum Reading {
         /// Factor, for times shorter than those they stand for.
         scale: f64,
     },
-    /// What guests measured.
-    Guests(GuestReading),
+    /// What partitions measured.
+    Partitions(PartitionReading),
     /// The time that so many percent of those recorded do not exceed, in us, within 0.1 %.
     PercentileUs {
         /// What records them.

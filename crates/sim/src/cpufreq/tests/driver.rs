@@ -100,10 +100,9 @@ fn full_utilisation_stands_for_the_maximum_or_the_present() {
 
 #[test]
 fn governors_that_look_at_nothing_set_a_limit() {
-    let (driver, fixed) = (epyc(5, 12), |governor: Governor, driver: &Driver| {
-        fixed_khz(governor, driver, &driver.limits(2_000_000))
+    let (driver, fixed) = (epyc(5, 12), |fixed: Fixed, driver: &Driver| {
+        fixed.start_khz(driver, &driver.limits(2_000_000))
     });
-    assert_eq!(fixed(Governor::Performance, &driver), Some(2_250_000));
-    assert_eq!(fixed(Governor::Powersave, &driver), Some(1_500_000));
-    assert_eq!(fixed(Governor::Ondemand, &driver), None);
+    assert_eq!(fixed(Fixed::Highest, &driver), 2_250_000);
+    assert_eq!(fixed(Fixed::Lowest, &driver), 1_500_000);
 }

@@ -47,7 +47,7 @@ fn above_the_threshold_it_is_the_maximum() {
     assert_eq!(policy.after(8, 96), 2_250_000);
     assert_eq!(policy.after(8, 95), 2_200_000);
     // Counting idle time in ticks, 80 % are 2.1 GHz exactly, and 81 % the maximum.
-    let mut policy = Policy::new(fine(5, 9), |t| t.up_threshold = UP_THRESHOLD_JIFFIES);
+    let mut policy = Policy::new(fine(5, 9), |t| t.up_threshold = 80);
     assert_eq!(policy.after(8, 80), 2_100_000);
     assert_eq!(policy.after(8, 81), 2_250_000);
 }

@@ -1,5 +1,15 @@
-use super::super::iowait::{IowaitBoost, Rules};
 use super::*;
+use crate::cpufreq::governor::Seen;
+
+/// What changes from update to update.
+#[derive(Clone, Copy)]
+struct Update {
+    now_ns: u64,
+    cpu: usize,
+    iowait: bool,
+    idle_calls: u64,
+    invariant: bool,
+}
 
 /// A policy whose updates come 10 ms apart, each after an idle period.
 struct Policy {
@@ -19,9 +29,17 @@ impl Policy {
     }
 
     fn now(&mut self, utils: &[Util]) -> Option<u64> {
-        let khz = self.governor.update(self.update, &self.limits, &self.driver, |cpu| utils[cpu]);
+        let khz = self.asked(&|cpu| utils[cpu]);
         self.limits.cur_khz = khz.unwrap_or(self.limits.cur_khz);
         khz
+    }
+
+    fn asked(&mut self, util: &dyn Fn(usize) -> Util) -> Option<u64> {
+        let Update { now_ns, cpu, iowait, idle_calls, invariant } = self.update;
+        let (limits, driver) = (self.limits, &self.driver);
+        let times = &|_| Default::default();
+        let seen = Seen { now_ns, cpu, iowait, idle_calls, invariant, limits, driver, util, times };
+        self.governor.update(&seen)
     }
 
     /// The frequency after an update.
@@ -112,9 +130,7 @@ fn changes_keep_their_distance() {
     let mut policy = Policy::new(epyc(5, 9), 1);
     assert_eq!(policy.after(used(1)), 1_500_000);
     policy.update.now_ns += MS - 1;
-    let unasked = |_| -> Util { panic!("asked for utilisation before its time") };
-    let (update, limits) = (policy.update, policy.limits);
-    assert_eq!(policy.governor.update(update, &limits, &policy.driver, unasked), None);
+    assert_eq!(policy.asked(&|_| panic!("asked for utilisation before its time")), None);
     policy.update.now_ns += 1;
     assert_eq!(policy.now(&[used(1024)]), Some(2_250_000));
     // Updates without a change do not count.
@@ -123,16 +139,6 @@ fn changes_keep_their_distance() {
     policy.update.now_ns += 1;
     policy.update.idle_calls += 1;
     assert_eq!(policy.now(&[used(0)]), Some(1_500_000));
-}
-
-#[test]
-fn new_limits_do_not_wait() {
-    let mut policy = Policy::new(epyc(5, 9), 1);
-    assert_eq!(policy.after(used(1024)), 2_250_000);
-    policy.limits.max_khz = 2_000_000;
-    assert_eq!(policy.now(&[used(1024)]), None);
-    policy.governor.limits_changed();
-    assert_eq!(policy.now(&[used(1024)]), Some(2_000_000));
 }
 
 fn boost_rules(minor: u16) -> Rules {
@@ -264,14 +270,6 @@ fn a_shared_policy_follows_its_busiest_cpu_and_does_not_hold() {
     assert_eq!(policy.now(&[used(0), used(0)]), Some(1_500_000));
     policy.update.cpu = 2;
     assert_eq!(policy.now(&[used(1024), used(1024)]), None);
-}
-
-#[test]
-fn waiting_counts_from_6_5_on() {
-    let cfs = CfsUtil { util_avg: 300, util_est: 400, runnable_avg: 2000 };
-    assert_eq!(cfs.for_frequency(Version::new(6, 4), 1024), 400);
-    assert_eq!(cfs.for_frequency(Version::new(6, 5), 1024), 1024);
-    assert_eq!(cfs.for_frequency(Version::new(6, 4), 350), 350);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! CPUs that differ in capacity: where woken tasks go and which running ones are pulled.
 
 use crate::class::Class;
-use crate::fair::env::CpuIdle;
+use crate::fair::balance::env::CpuIdle;
+use crate::fair::place::wakeup::WakeUp;
 use crate::fair::testing::{asleep, averages, machine, running, scenario, waiting, world};
-use crate::fair::wakeup::WakeUp;
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
 use crate::world::{NohzKick, Request};
@@ -21,7 +21,7 @@ fn big_and_small(name: &str, cpus: usize) -> Machine {
 
 /// The level of `sd_asym_cpucapacity`, where all capacities are in sight.
 fn asym_level(scenario: &Scenario, cpu: Cpu) -> usize {
-    let chain = &scenario.topo.domains[cpu as usize];
+    let chain = &scenario.setup.topo.domains[cpu as usize];
     chain.iter().position(|d| d.flags.contains(SdFlags::ASYM_CPUCAPACITY)).unwrap()
 }
 

@@ -72,7 +72,8 @@ fn a_new_task_starts_with_half_of_what_is_left() {
         let s = scenario(&machine("kunpeng920-1node", 2), release, &[]);
         let (mut w, mut fair) = world(&s);
         let parent = running(&mut w, &mut fair, 0);
-        w.tasks.push(crate::world::Task::new(workload::ProgramId(0), 1, s.topo.online_set.clone()));
+        let online = s.setup.topo.online_set.clone();
+        w.tasks.push(crate::world::Task::new(workload::ProgramId(0), 1, online));
         let child = TaskId(1);
         fair.task_fork(&mut w, child, Some(parent));
         fair.post_init_entity_util_avg(&w, 1, child);

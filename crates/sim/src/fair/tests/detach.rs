@@ -1,6 +1,6 @@
 //! Which waiting tasks move (`detach_tasks`, `can_migrate_task`).
 
-use crate::fair::env::{CpuIdle, Env, Migration};
+use crate::fair::balance::env::{CpuIdle, Env, Migration};
 use crate::fair::testing::{machine, running, scenario, waiting, world};
 use crate::fair::{Fair, MIGRATION_COST_NS};
 use crate::world::{TaskId, World};
@@ -21,9 +21,9 @@ fn taken(
     let task = waiting(&mut w, &mut fair, 1);
     setup(&w, &mut fair, task);
     fair.queues[0].domains[0].nr_balance_failed = failed;
-    let mut env = Env::new(&s.topo.domains[0][0], 0, 0, CpuIdle::Idle);
+    let mut env = Env::new(&s.setup.topo.domains[0][0], 0, 0, CpuIdle::Idle);
     assert!(env.domain.flags.contains(SdFlags::SHARE_LLC));
-    (env.migration, env.imbalance) = (migration, imbalance);
+    (env.migration_type, env.imbalance) = (migration, imbalance);
     fair.detach_tasks(&mut w, &mut env, 1)
 }
 
@@ -81,9 +81,9 @@ fn nothing_is_hot_between_siblings_from_5_10_on() {
         running(&mut w, &mut fair, 2);
         let task = waiting(&mut w, &mut fair, 2);
         fair.entities[task.index()].exec_start_ns = w.now_ns;
-        let mut env = Env::new(&s.topo.domains[0][0], 0, 0, CpuIdle::Idle);
+        let mut env = Env::new(&s.setup.topo.domains[0][0], 0, 0, CpuIdle::Idle);
         assert!(env.domain.flags.contains(SdFlags::SHARE_CPUCAPACITY), "{release}");
-        (env.migration, env.imbalance) = (Migration::Task, 1);
+        (env.migration_type, env.imbalance) = (Migration::Task, 1);
         assert_eq!(fair.detach_tasks(&mut w, &mut env, 2), moved, "{release}");
     }
 }
@@ -100,8 +100,8 @@ fn a_task_that_is_to_run_next_goes_to_idle_cpus_only() {
         if busy {
             running(&mut w, &mut fair, 0);
         }
-        let mut env = Env::new(&s.topo.domains[0][1], 1, 0, CpuIdle::Idle);
-        (env.migration, env.imbalance) = (Migration::Task, 1);
+        let mut env = Env::new(&s.setup.topo.domains[0][1], 1, 0, CpuIdle::Idle);
+        (env.migration_type, env.imbalance) = (Migration::Task, 1);
         fair.detach_tasks(&mut w, &mut env, 4) == 1
     };
     assert!(moves(true, false) && !moves(true, true) && moves(false, true));

@@ -15,11 +15,12 @@ fn cluster(release: &str, busy: &[Cpu], setup: impl Fn(&mut Fair)) -> Cpu {
         averages(&mut fair, cpu, 1024, 1024, 1024);
     }
     setup(&mut fair);
-    w.tasks.push(crate::world::Task::new(workload::ProgramId(0), 0, s.topo.online_set.clone()));
+    let online = s.setup.topo.online_set.clone();
+    w.tasks.push(crate::world::Task::new(workload::ProgramId(0), 0, online));
     let task = crate::world::TaskId(w.tasks.len() as u32 - 1);
     fair.task_fork(&mut w, task, Some(crate::world::TaskId(0)));
-    let level = s.topo.domains[0].len() - 1;
-    assert_eq!(s.topo.domains[0][level].groups.len(), 3, "{release}");
+    let level = s.setup.topo.domains[0].len() - 1;
+    assert_eq!(s.setup.topo.domains[0][level].groups.len(), 3, "{release}");
     fair.find_idlest_cpu(&mut w, task, 0, level, SdFlags::BALANCE_FORK) / 4
 }
 

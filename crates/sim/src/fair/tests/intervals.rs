@@ -1,6 +1,6 @@
 //! When a domain is due, and what follows attempts that move nothing.
 
-use crate::fair::env::CpuIdle;
+use crate::fair::balance::env::CpuIdle;
 use crate::fair::testing::{averages, machine, running, scenario, waiting, world};
 use crate::scenario::Scenario;
 use crate::world::Request;
@@ -16,7 +16,7 @@ fn busy_intervals_are_odd_from_5_10_on() {
     for (release, busy) in [("5.9", 16), ("5.10", 7), ("6.12", 7)] {
         let s = two_cpus(release);
         let (w, fair) = world(&s);
-        assert_eq!(s.topo.domains[0][0].min_interval_ms, 2);
+        assert_eq!(s.setup.topo.domains[0][0].min_interval_ms, 2);
         // At most a tenth of a second for each online CPU.
         assert_eq!(fair.next_due(&w, 0, 0, CpuIdle::Busy), busy, "{release}");
         assert_eq!(fair.next_due(&w, 0, 0, CpuIdle::Idle), 1, "{release}");

@@ -1,6 +1,6 @@
 //! Asymmetric packing (`SD_ASYM_PACKING`): the lower CPU is preferred.
 
-use crate::fair::env::{CpuIdle, Env, Migration};
+use crate::fair::balance::env::{CpuIdle, Env, Migration};
 use crate::fair::testing::{machine, running, scenario, waiting, world};
 use crate::topology::Cpu;
 use kernel::SdFlags;
@@ -15,10 +15,10 @@ fn source(release: &str, from: Cpu, to: Cpu, waits: bool) -> Option<Cpu> {
     if waits {
         waiting(&mut w, &mut fair, from);
     }
-    let domain = &s.topo.domains[to as usize][0];
+    let domain = &s.setup.topo.domains[to as usize][0];
     assert!(domain.flags.contains(SdFlags::ASYM_PACKING), "{release}");
     let mut env = Env::new(domain, 0, to, CpuIdle::Idle);
-    (env.migration, env.imbalance) = (Migration::Task, 1);
+    (env.migration_type, env.imbalance) = (Migration::Task, 1);
     let group = domain.groups.iter().find(|g| g.cpus.contains(&from)).unwrap();
     fair.find_busiest_queue(&w, &env, group)
 }

@@ -1,8 +1,8 @@
 //! The search for an idle CPU near the target, release by release (`select_idle_sibling`).
 
 use crate::fair::Fair;
+use crate::fair::place::wakeup::WakeUp;
 use crate::fair::testing::{asleep, scenario, world};
-use crate::fair::wakeup::WakeUp;
 use crate::topology::Cpu;
 
 /// Two hardware threads each: the first LLC of an EPYC 7742 holds CPUs 0-3 and their siblings 128-131.
@@ -12,14 +12,14 @@ const LLC: [Cpu; 8] = [0, 1, 2, 3, 128, 129, 130, 131];
 fn found(release: &str, prev: Cpu, idle: &[Cpu], setup: impl Fn(&mut Fair)) -> Cpu {
     let epyc = machine::catalog::load("epyc-7742-2s-nps1").unwrap();
     let s = scenario(&epyc, release, &[]);
-    assert_eq!(*s.topo.llcs[s.topo.llc_of[1] as usize].cpus, LLC, "{release}");
+    assert_eq!(*s.setup.topo.llcs[s.setup.topo.llc_of[1] as usize].cpus, LLC, "{release}");
     let (mut w, mut fair) = world(&s);
     let task = asleep(&mut w, &mut fair, prev);
     fair.entities[task.index()].recent_used_cpu = prev;
     for cpu in LLC.iter().filter(|c| !idle.contains(c)) {
         w.cpus[*cpu as usize].nr_running = 1;
     }
-    fair.llcs[s.topo.llc_of[1] as usize].nr_idle_scan = LLC.len() as u64;
+    fair.llcs[s.setup.topo.llc_of[1] as usize].nr_idle_scan = LLC.len() as u64;
     setup(&mut fair);
     let wake = WakeUp { cpu: 1, prev, sync: false, waker: None };
     fair.select_idle_sibling(&mut w, task, wake, 1)

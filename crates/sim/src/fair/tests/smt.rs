@@ -1,6 +1,6 @@
 //! SMT cores in balancing from 6.6 on.
 
-use crate::fair::env::CpuIdle;
+use crate::fair::balance::env::CpuIdle;
 use crate::fair::testing::{machine, running, scenario, world};
 use crate::topology::Cpu;
 
@@ -12,7 +12,7 @@ fn balancers(release: &str, busy: &[Cpu]) -> Vec<Cpu> {
     busy.iter().for_each(|&c| {
         running(&mut w, &mut fair, c);
     });
-    let level = s.topo.domains[0].iter().position(|d| d.groups[0].cpus.len() == 8).unwrap();
+    let level = s.setup.topo.domains[0].iter().position(|d| d.groups[0].cpus.len() == 8).unwrap();
     let balances = |cpu: &Cpu| {
         let mut ours = true;
         let idle = if w.idle_cpu(*cpu) { CpuIdle::Idle } else { CpuIdle::Busy };

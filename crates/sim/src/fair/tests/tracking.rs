@@ -1,7 +1,7 @@
 //! What the class remembers: histories of load, estimates of utilisation, slices, success rates.
 
 use crate::fair::MIGRATION_COST_NS;
-use crate::fair::env::CpuIdle;
+use crate::fair::balance::env::CpuIdle;
 use crate::fair::testing::{averages, machine, running, scenario, waiting, world};
 use crate::scenario::Scenario;
 
@@ -20,7 +20,7 @@ fn balancing_goes_by_load_of_the_past_up_to_5_2() {
         waiting(&mut w, &mut fair, 1);
         averages(&mut fair, 0, 1024, 1024, 1024);
         averages(&mut fair, 1, 4096, 1024, 4096);
-        assert!(s.topo.domains[0][0].busy_idx > 0, "{release}");
+        assert!(s.setup.topo.domains[0][0].busy_idx > 0, "{release}");
         fair.load_balance(&mut w, 0, 0, CpuIdle::Busy, &mut true);
         assert_eq!(w.counters.lb_not_idle.nobusyg, balanced, "{release}");
     }

@@ -1,13 +1,13 @@
-//! `ab` and Apache in one guest: a client keeps so many requests in flight, workers answer them.
+//! `ab` and Apache in one partition: a client keeps so many requests in flight, workers answer them.
 
 use super::path::Extra;
 use super::{Memory, PathRun, Stop};
 use crate::hypervisor::core::At;
-use crate::hypervisor::guest::{GuestState, Request};
+use crate::hypervisor::partition::{PartitionState, Request};
 use cache::{Kind, Sampling, Walk};
 use workload::kvm::ApacheBench;
 
-/// Where the connections and the page lie; the same for all vcpus of a guest.
+/// Where the connections and the page lie; the same for all vcpus of a partition.
 #[derive(Debug, Clone, Copy)]
 struct Shared {
     connections: u64,
@@ -17,9 +17,9 @@ struct Shared {
 }
 
 impl Shared {
-    fn new(p: &ApacheBench, guest: &GuestState, memory: &Memory<'_>) -> Shared {
+    fn new(p: &ApacheBench, partition: &PartitionState, memory: &Memory<'_>) -> Shared {
         let connection_lines = memory.costs.lines(p.connection_kib);
-        let connections = guest.data;
+        let connections = partition.data;
         let page = connections + u64::from(p.connections) * connection_lines;
         let page = Walk::new(page, memory.costs.lines(p.page_kib), memory.sampling);
         Shared { connections, connection_lines, page, sampling: memory.sampling }
@@ -48,21 +48,30 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(p: &ApacheBench, guest: &GuestState, memory: &mut Memory<'_>) -> Client {
+    pub(super) fn new(
+        p: &ApacheBench,
+        partition: &PartitionState,
+        memory: &mut Memory<'_>,
+    ) -> Client {
         let code = memory.region(memory.costs.lines(p.client.code_kib));
         let path = PathRun::new(&p.client, code, memory);
-        let shared = Shared::new(p, guest, memory);
+        let shared = Shared::new(p, partition, memory);
         Client { path, shared, unopened: p.connections, works: None }
     }
 
-    pub(super) fn run(&mut self, at: &mut At<'_>, guest: &mut GuestState, until_ns: f64) -> Stop {
+    pub(super) fn run(
+        &mut self,
+        at: &mut At<'_>,
+        partition: &mut PartitionState,
+        until_ns: f64,
+    ) -> Stop {
         while at.thread.now_ns < until_ns {
             let Some((connection, sent_ns)) = self.works else {
                 // It opens all connections before it looks at an answer.
                 if self.unopened > 0 {
                     self.unopened -= 1;
                     self.works = Some((self.unopened, None));
-                } else if let Some(answered) = guest.answers.pop_front() {
+                } else if let Some(answered) = partition.answers.pop_front() {
                     self.works = Some((answered.connection, Some(answered.sent_ns)));
                 } else {
                     return Stop::Cede(f64::INFINITY);
@@ -74,10 +83,10 @@ impl Client {
             if self.path.run(at, until_ns) {
                 let now_ns = at.thread.now_ns;
                 if let Some(sent_ns) = sent_ns {
-                    guest.note_response(now_ns, now_ns - sent_ns);
+                    partition.note_response(now_ns, now_ns - sent_ns);
                 }
-                guest.requests.push_back(Request { connection, sent_ns: now_ns });
-                guest.kick_idle_worker();
+                partition.requests.push_back(Request { connection, sent_ns: now_ns });
+                partition.kick_idle_worker();
                 self.works = None;
             }
         }
@@ -94,22 +103,26 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn new(p: &ApacheBench, guest: &GuestState, memory: &mut Memory<'_>) -> Worker {
-        let path = PathRun::new(&p.request, guest.code, memory);
-        Worker { path, shared: Shared::new(p, guest, memory), works: None }
+    pub(super) fn new(
+        p: &ApacheBench,
+        partition: &PartitionState,
+        memory: &mut Memory<'_>,
+    ) -> Worker {
+        let path = PathRun::new(&p.request, partition.code, memory);
+        Worker { path, shared: Shared::new(p, partition, memory), works: None }
     }
 
     pub(super) fn run(
         &mut self,
         vcpu: u32,
         at: &mut At<'_>,
-        guest: &mut GuestState,
+        partition: &mut PartitionState,
         until_ns: f64,
     ) -> Stop {
         while at.thread.now_ns < until_ns {
             let Some(request) = self.works else {
-                let Some(request) = guest.requests.pop_front() else {
-                    guest.idle_workers.push(vcpu);
+                let Some(request) = partition.requests.pop_front() else {
+                    partition.idle_workers.push(vcpu);
                     return Stop::Cede(f64::INFINITY);
                 };
                 self.works = Some(request);
@@ -117,8 +130,8 @@ impl Worker {
                 continue;
             };
             if self.path.run(at, until_ns) {
-                guest.answers.push_back(request);
-                guest.kicks.push(0);
+                partition.answers.push_back(request);
+                partition.kicks.push(0);
                 self.works = None;
             }
         }

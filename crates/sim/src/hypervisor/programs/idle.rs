@@ -2,7 +2,7 @@
 
 use super::{Memory, PathRun, Stop};
 use crate::hypervisor::core::At;
-use crate::hypervisor::guest::GuestState;
+use crate::hypervisor::partition::PartitionState;
 use crate::rng::{Purpose, Stream};
 use workload::Spread;
 use workload::kvm::Idle;
@@ -20,15 +20,20 @@ pub(crate) struct Sleeper {
 }
 
 impl Sleeper {
-    pub(super) fn new(p: &Idle, guest: &GuestState, memory: &mut Memory<'_>) -> Sleeper {
-        let mut draws = Stream::new(memory.draws.below(u64::MAX), Purpose::Guests);
+    pub(super) fn new(p: &Idle, partition: &PartitionState, memory: &mut Memory<'_>) -> Sleeper {
+        let mut draws = Stream::new(memory.draws.below(u64::MAX), Purpose::Partitions);
         let period_ns = p.period_ms * 1e6;
         let next_ns = draws.draw(period_ns, Spread::Exponential);
-        let work = PathRun::new(&p.work, guest.code, memory);
+        let work = PathRun::new(&p.work, partition.code, memory);
         Sleeper { work, period_ns, draws, due_ns: None, next_ns }
     }
 
-    pub(super) fn run(&mut self, at: &mut At<'_>, guest: &mut GuestState, until_ns: f64) -> Stop {
+    pub(super) fn run(
+        &mut self,
+        at: &mut At<'_>,
+        partition: &mut PartitionState,
+        until_ns: f64,
+    ) -> Stop {
         while at.thread.now_ns < until_ns {
             let Some(due_ns) = self.due_ns else {
                 if self.next_ns > at.thread.now_ns {
@@ -39,7 +44,7 @@ impl Sleeper {
                 continue;
             };
             if self.work.run(at, until_ns) {
-                guest.note_idle(at.thread.now_ns, at.thread.now_ns - due_ns);
+                partition.note_idle(at.thread.now_ns, at.thread.now_ns - due_ns);
                 self.due_ns = None;
                 let sleep_ns = self.draws.draw(self.period_ns, Spread::Exponential);
                 self.next_ns = at.thread.now_ns + sleep_ns;

@@ -12,14 +12,14 @@ pub(crate) use path::PathRun;
 
 use super::core::At;
 use super::costs::Costs;
-use super::guest::GuestState;
+use super::partition::PartitionState;
 use crate::rng::Stream;
 use apache::{Client, Worker};
 use cache::Sampling;
 use idle::Sleeper;
 use stream::StreamThread;
 use sysbench::SysbenchThread;
-use workload::kvm::GuestProgram;
+use workload::kvm::PartitionProgram;
 
 /// Misses in flight: of instructions, of loads that know their addresses, of stores. Assumed.
 pub(crate) const FETCH_OVERLAP: f64 = 1.5;
@@ -77,27 +77,27 @@ pub(crate) enum Program {
 }
 
 impl Program {
-    /// The program of vcpu `vcpu` of a guest.
+    /// The program of vcpu `vcpu` of a partition.
     pub(crate) fn new(
-        of: &GuestProgram,
+        of: &PartitionProgram,
         vcpu: u32,
         vcpus: u32,
-        guest: &GuestState,
+        partition: &PartitionState,
         memory: &mut Memory<'_>,
     ) -> Program {
         match of {
-            GuestProgram::SysbenchMemory(p) => {
-                Program::Sysbench(SysbenchThread::new(p, guest, memory))
+            PartitionProgram::SysbenchMemory(p) => {
+                Program::Sysbench(SysbenchThread::new(p, partition, memory))
             }
-            GuestProgram::ApacheBench(p) if vcpu == 0 => {
-                Program::Client(Client::new(p, guest, memory))
+            PartitionProgram::ApacheBench(p) if vcpu == 0 => {
+                Program::Client(Client::new(p, partition, memory))
             }
-            GuestProgram::ApacheBench(p) => Program::Worker(Worker::new(p, guest, memory)),
-            GuestProgram::Stream(p) => {
-                Program::Stream(StreamThread::new(p, vcpu, vcpus, guest, memory))
+            PartitionProgram::ApacheBench(p) => Program::Worker(Worker::new(p, partition, memory)),
+            PartitionProgram::Stream(p) => {
+                Program::Stream(StreamThread::new(p, vcpu, vcpus, partition, memory))
             }
-            GuestProgram::Idle(p) => Program::Idle(Sleeper::new(p, guest, memory)),
-            GuestProgram::Chase(p) => {
+            PartitionProgram::Idle(p) => Program::Idle(Sleeper::new(p, partition, memory)),
+            PartitionProgram::Chase(p) => {
                 let first = memory.region(memory.costs.lines(p.working_set_kib));
                 Program::Chase(Chaser::new(p, first, memory))
             }
@@ -109,18 +109,18 @@ impl Program {
         &mut self,
         vcpu: u32,
         at: &mut At<'_>,
-        guest: &mut GuestState,
+        partition: &mut PartitionState,
         until_ns: f64,
     ) -> Stop {
         match self {
-            Program::Sysbench(p) => p.run(at, guest, until_ns),
-            Program::Client(p) => p.run(at, guest, until_ns),
-            Program::Worker(p) => p.run(vcpu, at, guest, until_ns),
-            Program::Stream(p) => p.run(at, guest, until_ns),
-            Program::Idle(p) => p.run(at, guest, until_ns),
+            Program::Sysbench(p) => p.run(at, partition, until_ns),
+            Program::Client(p) => p.run(at, partition, until_ns),
+            Program::Worker(p) => p.run(vcpu, at, partition, until_ns),
+            Program::Stream(p) => p.run(at, partition, until_ns),
+            Program::Idle(p) => p.run(at, partition, until_ns),
             Program::Chase(p) => {
                 let loads = p.run(at, until_ns);
-                guest.note_loads(at.thread.now_ns, loads);
+                partition.note_loads(at.thread.now_ns, loads);
                 Stop::Time
             }
         }

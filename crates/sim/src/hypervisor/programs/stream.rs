@@ -5,7 +5,7 @@
 
 use super::{LOAD_OVERLAP, Memory, STORE_OVERLAP, Stop};
 use crate::hypervisor::core::At;
-use crate::hypervisor::guest::GuestState;
+use crate::hypervisor::partition::PartitionState;
 use cache::{Kind, Walk};
 use workload::kvm::Stream;
 
@@ -30,7 +30,7 @@ impl StreamThread {
         p: &Stream,
         vcpu: u32,
         vcpus: u32,
-        guest: &GuestState,
+        partition: &PartitionState,
         memory: &mut Memory<'_>,
     ) -> StreamThread {
         let lines = memory.costs.lines(p.array_mib * 1024.0);
@@ -39,7 +39,11 @@ impl StreamThread {
             lines * u64::from(vcpu + 1) / u64::from(vcpus),
         );
         let part = |array: u64| {
-            Walk::new(guest.data + array * guest.array_lines + from, to - from, memory.sampling)
+            Walk::new(
+                partition.data + array * partition.array_lines + from,
+                to - from,
+                memory.sampling,
+            )
         };
         let elements = memory.costs.line_bytes / ELEMENT_BYTES;
         StreamThread {
@@ -50,9 +54,14 @@ impl StreamThread {
         }
     }
 
-    pub(super) fn run(&mut self, at: &mut At<'_>, guest: &mut GuestState, until_ns: f64) -> Stop {
+    pub(super) fn run(
+        &mut self,
+        at: &mut At<'_>,
+        partition: &mut PartitionState,
+        until_ns: f64,
+    ) -> Stop {
         while at.thread.now_ns < until_ns {
-            if self.kernels > guest.barrier.kernels {
+            if self.kernels > partition.barrier.kernels {
                 // It spins until the others have come, which others' times are a round behind to tell.
                 at.thread.now_ns = until_ns;
                 return Stop::Time;
@@ -71,7 +80,7 @@ impl StreamThread {
             }
             self.line = 0;
             self.kernels += 1;
-            guest.arrive(at.thread.now_ns);
+            partition.arrive(at.thread.now_ns);
         }
         Stop::Time
     }

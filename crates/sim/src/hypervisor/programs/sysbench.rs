@@ -2,7 +2,7 @@
 
 use super::{Memory, PathRun, STORE_OVERLAP, Stop};
 use crate::hypervisor::core::At;
-use crate::hypervisor::guest::GuestState;
+use crate::hypervisor::partition::PartitionState;
 use cache::{Kind, Walk};
 use workload::kvm::SysbenchMemory;
 
@@ -23,7 +23,7 @@ pub(crate) struct SysbenchThread {
 impl SysbenchThread {
     pub(super) fn new(
         p: &SysbenchMemory,
-        guest: &GuestState,
+        partition: &PartitionState,
         memory: &mut Memory<'_>,
     ) -> SysbenchThread {
         let lines = memory.costs.lines(p.block_kib);
@@ -31,7 +31,7 @@ impl SysbenchThread {
         let words = p.block_kib * 1024.0 / WORD_BYTES;
         SysbenchThread {
             block: Walk::new(first, lines, memory.sampling),
-            event: PathRun::new(&p.event, guest.code, memory),
+            event: PathRun::new(&p.event, partition.code, memory),
             cycles: words * p.word_cycles + p.event.cycles,
             block_mib: p.block_kib / 1024.0,
             settled: None,
@@ -40,13 +40,18 @@ impl SysbenchThread {
 
     /// Blocks until `until_ns`. A block that found all it needs in the L1, with nobody else there, is followed by more of
     /// the same.
-    pub(super) fn run(&mut self, at: &mut At<'_>, guest: &mut GuestState, until_ns: f64) -> Stop {
+    pub(super) fn run(
+        &mut self,
+        at: &mut At<'_>,
+        partition: &mut PartitionState,
+        until_ns: f64,
+    ) -> Stop {
         while at.thread.now_ns < until_ns {
             if self.settled.is_some_and(|accesses| at.undisturbed(accesses)) {
                 let block_ns = self.cycles * at.core.cycle_ns;
                 let blocks = ((until_ns - at.thread.now_ns) / block_ns).ceil();
                 at.compute(blocks * self.cycles);
-                guest.note_written(at.thread.now_ns, blocks * self.block_mib);
+                partition.note_written(at.thread.now_ns, blocks * self.block_mib);
                 continue;
             }
             let mut free = true;
@@ -55,7 +60,7 @@ impl SysbenchThread {
             }
             free &= self.event.touch_all(at);
             at.compute(self.cycles);
-            guest.note_written(at.thread.now_ns, self.block_mib);
+            partition.note_written(at.thread.now_ns, self.block_mib);
             self.settled = free.then_some(at.core.accesses);
         }
         Stop::Time

@@ -1,0 +1,34 @@
+//! What the tasks of a workload share, as it starts.
+
+use super::devices::DeviceState;
+use super::queues::QueueState;
+use super::sync::{BarrierState, LockState};
+use super::wait::WaitList;
+use workload::Workload;
+
+/// Everything that tasks meet at, by the workload's numbers.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) flags: Vec<bool>,
+    pub(super) queues: Vec<QueueState>,
+    pub(super) locks: Vec<LockState>,
+    pub(super) conds: Vec<WaitList>,
+    pub(super) barriers: Vec<BarrierState>,
+    pub(super) devices: Vec<DeviceState>,
+    /// By timer: the point at which it was due last, once it runs.
+    pub(super) timers: Vec<Option<u64>>,
+}
+
+impl Shared {
+    pub(super) fn new(workload: &Workload) -> Shared {
+        Shared {
+            flags: vec![false; workload.flags as usize],
+            queues: workload.queues.iter().map(QueueState::new).collect(),
+            locks: vec![LockState::default(); workload.locks as usize],
+            conds: vec![WaitList::default(); workload.conds as usize],
+            barriers: vec![BarrierState::default(); workload.barriers.len()],
+            devices: workload.devices.iter().map(DeviceState::new).collect(),
+            timers: vec![None; workload.timers as usize],
+        }
+    }
+}

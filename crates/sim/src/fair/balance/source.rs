@@ -1,0 +1,70 @@
+//! The busiest queue of the busiest group (`find_busiest_queue`).
+
+use super::asym;
+use super::env::{Env, Migration};
+use crate::fair::Fair;
+use crate::topology::{Cpu, Group};
+use crate::world::World;
+use kernel::SdFlags;
+
+impl Fair {
+    /// `find_busiest_queue` by what the imbalance is counted in; by load before 5.5.
+    pub(in crate::fair) fn find_busiest_queue(
+        &self,
+        w: &World,
+        env: &Env,
+        group: &Group,
+    ) -> Option<Cpu> {
+        let considered = group.cpus.iter().copied().filter(|&c| env.cpus.contains(c as usize));
+        if !self.rules.group_classes {
+            return self.most_loaded(w, env, considered);
+        }
+        let usable = considered.filter(|&c| self.can_give(w, env, c));
+        let most = |of: &dyn Fn(Cpu) -> u64| {
+            // The first of the highest, as long as there is anything at all.
+            let seen = usable.clone().map(|c| (of(c), c)).filter(|&(n, _)| n > 0);
+            seen.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, c)| c)
+        };
+        let running = |c: Cpu| u64::from(w.cpus[c as usize].nr_running);
+        match env.migration_type {
+            Migration::Load => self.most_loaded(w, env, usable),
+            Migration::Util => most(&|c| if running(c) > 1 { self.cpu_util(w, c) } else { 0 }),
+            Migration::Task => most(&running),
+            Migration::Misfit => most(&|c| self.misfit_task_load(w, c)),
+        }
+    }
+
+    /// Whether a CPU's tasks may come to the destination at all.
+    fn can_give(&self, w: &World, env: &Env, cpu: Cpu) -> bool {
+        let nr_running = w.cpus[cpu as usize].nr_running;
+        if nr_running != 1 {
+            return nr_running > 1;
+        }
+        // The only task of a CPU as good as the destination stays.
+        let capacity = |c: Cpu| w.topo.capacity[c as usize];
+        let differ = env.domain.flags.contains(SdFlags::ASYM_CPUCAPACITY);
+        if differ && !asym::capacity_greater(capacity(env.dst_cpu), capacity(cpu)) {
+            return false;
+        }
+        let packs = self.rules.asym_source && env.domain.flags.contains(SdFlags::ASYM_PACKING);
+        !(packs && asym::prefers(cpu, env.dst_cpu))
+    }
+
+    /// The CPU with the most load for its capacity.
+    fn most_loaded(&self, w: &World, env: &Env, cpus: impl Iterator<Item = Cpu>) -> Option<Cpu> {
+        let mut busiest: Option<(u64, u64, Cpu)> = None;
+        for cpu in cpus {
+            let load = self.cpu_load(cpu);
+            // One task that is more than should move would only change places.
+            if w.cpus[cpu as usize].nr_running == 1 && load as i64 > env.imbalance {
+                continue;
+            }
+            let capacity = w.topo.capacity[cpu as usize];
+            let (best_load, best_capacity) = busiest.map_or((0, 1), |(l, c, _)| (l, c));
+            if load * best_capacity > best_load * capacity {
+                busiest = Some((load, capacity, cpu));
+            }
+        }
+        busiest.map(|(_, _, cpu)| cpu)
+    }
+}

@@ -1,0 +1,33 @@
+//! Weights of nice levels.
+
+/// Weight of nice 0 (`NICE_0_LOAD`, scaled down).
+pub(in crate::fair) const NICE_0_WEIGHT: u64 = 1024;
+
+/// By nice level from -20 (`sched_prio_to_weight`): each level is a quarter heavier than the next, so that two tasks
+/// one level apart share a CPU 55 to 45.
+const WEIGHTS: [u64; 40] = [
+    88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904,
+    3906, 3121, 2501, 1991, 1586, 1277, 1024, 820, 655, 526, 423, 335, 272, 215, 172, 137, 110, 87,
+    70, 56, 45, 36, 29, 23, 18, 15,
+];
+
+/// Weight of `nice`, which is held to -20..=19 (`set_load_weight`).
+pub(super) fn of_nice(nice: i8) -> u64 {
+    WEIGHTS[(i16::from(nice).clamp(-20, 19) + 20) as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_a_quarter_more() {
+        assert_eq!(of_nice(0), NICE_0_WEIGHT);
+        assert_eq!((of_nice(-20), of_nice(19)), (88761, 15));
+        assert_eq!((of_nice(-128), of_nice(127)), (88761, 15));
+        for nice in -20..19 {
+            let ratio = of_nice(nice) as f64 / of_nice(nice + 1) as f64;
+            assert!((1.19..1.30).contains(&ratio), "{nice}: {ratio}");
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Load averages of tasks and queues, and the `cpu_load` history that balancing before 5.3 compares.
+
+use crate::fair::Fair;
+use crate::fair::queue::rq::LOAD_INDICES;
+use crate::pelt::{LOAD_AVG_MAX, Pelt};
+use crate::topology::Cpu;
+use crate::world::{TaskId, World};
+
+impl Fair {
+    /// `update_load_avg`: ages a task on this queue, then the queue; attaches a task that counts nowhere yet.
+    pub(in crate::fair) fn update_load_avg(&mut self, w: &World, cpu: Cpu, task: Option<TaskId>) {
+        let now_ns = w.pelt_clock_ns(cpu);
+        if self.is_up_to_date(now_ns, cpu, task) {
+            return;
+        }
+        if let Some(task) = task {
+            let running = self.queues[cpu as usize].curr == Some(task);
+            let old = self.rules.runnable_load;
+            let entity = &mut self.entities[task.index()];
+            let queued = u64::from(entity.on_rq);
+            let runnable = u64::from(entity.on_rq && !entity.delayed);
+            let runnable = if old { queued } else { runnable << 10 };
+            if entity.attached && entity.avg.update_sum(now_ns, queued, runnable, running) {
+                entity.avg.update_avg(entity.weight, if old { entity.weight } else { 1 });
+            }
+        }
+        self.update_cfs_rq_load_avg(w, cpu);
+        if let Some(task) = task.filter(|t| !self.entities[t.index()].attached) {
+            self.attach_entity_load_avg(cpu, task);
+        }
+    }
+
+    /// Whether queue and task were brought up to date less than a unit of time ago, as by the enqueueing of a task that
+    /// runs at once.
+    fn is_up_to_date(&self, now_ns: u64, cpu: Cpu, task: Option<TaskId>) -> bool {
+        let rq = &self.queues[cpu as usize];
+        let just_now = |avg: &Pelt| now_ns.wrapping_sub(avg.last_update_ns) < Pelt::UNIT_NS;
+        rq.removed.nr == 0
+            && just_now(&rq.avg)
+            && task.is_none_or(|t| {
+                let entity = &self.entities[t.index()];
+                entity.attached && just_now(&entity.avg)
+            })
+    }
+
+    /// `update_cfs_rq_load_avg`: takes off what left, then ages the queue.
+    fn update_cfs_rq_load_avg(&mut self, w: &World, cpu: Cpu) {
+        let rq = &mut self.queues[cpu as usize];
+        let mut changed = rq.removed.nr > 0;
+        if changed {
+            let removed = std::mem::take(&mut rq.removed);
+            let divider = rq.avg.divider();
+            rq.avg.load_avg = rq.avg.load_avg.saturating_sub(removed.load_avg);
+            rq.avg.load_sum = rq.avg.load_sum.saturating_sub(removed.load_avg * divider);
+            rq.avg.util_avg = rq.avg.util_avg.saturating_sub(removed.util_avg);
+            rq.avg.util_sum = rq.avg.util_sum.saturating_sub(removed.util_avg * divider);
+            rq.avg.runnable_avg = rq.avg.runnable_avg.saturating_sub(removed.runnable_avg);
+            let gone = removed.runnable_avg * divider;
+            rq.avg.runnable_sum = rq.avg.runnable_sum.saturating_sub(gone);
+        }
+        let running = rq.curr.is_some();
+        let runnable = if self.rules.runnable_load {
+            rq.weight
+        } else {
+            u64::from(w.cpus[cpu as usize].nr_running) << 10
+        };
+        if rq.avg.update_sum(w.pelt_clock_ns(cpu), rq.weight, runnable, running) {
+            rq.avg.update_avg(1, 1);
+            changed = true;
+        }
+        if changed {
+            self.util_changed(cpu);
+        }
+    }
+
+    /// `cfs_rq_util_change`: a governor may want to know.
+    fn util_changed(&mut self, cpu: Cpu) {
+        self.sums.touch(cpu);
+        if self.util_watched {
+            self.util_changes.push(cpu);
+        }
+    }
+
+    /// `attach_entity_load_avg`.
+    pub(super) fn attach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        self.util_changed(cpu);
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &mut self.entities[task.index()];
+        entity.avg.last_update_ns = rq.avg.last_update_ns;
+        entity.avg.period_contrib = rq.avg.period_contrib;
+        let divider = rq.avg.divider();
+        entity.avg.util_sum = entity.avg.util_avg * divider;
+        entity.avg.load_sum = entity.avg.load_avg * divider / entity.weight;
+        entity.attached = true;
+        if self.rules.runnable_load {
+            entity.avg.runnable_sum = entity.avg.load_sum;
+        } else {
+            entity.avg.runnable_sum = entity.avg.runnable_avg * divider;
+            rq.avg.runnable_avg += entity.avg.runnable_avg;
+            rq.avg.runnable_sum += entity.avg.runnable_sum;
+        }
+        rq.avg.load_avg += entity.avg.load_avg;
+        rq.avg.load_sum += entity.weight * entity.avg.load_sum;
+        rq.avg.util_avg += entity.avg.util_avg;
+        rq.avg.util_sum += entity.avg.util_sum;
+    }
+
+    /// `detach_entity_load_avg`.
+    pub(in crate::fair) fn detach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        self.util_changed(cpu);
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &mut self.entities[task.index()];
+        rq.avg.load_avg = rq.avg.load_avg.saturating_sub(entity.avg.load_avg);
+        rq.avg.load_sum = rq.avg.load_sum.saturating_sub(entity.weight * entity.avg.load_sum);
+        rq.avg.util_avg = rq.avg.util_avg.saturating_sub(entity.avg.util_avg);
+        rq.avg.util_sum = rq.avg.util_sum.saturating_sub(entity.avg.util_sum);
+        if !self.rules.runnable_load {
+            let sub = |a: &mut u64, b: u64| *a = a.saturating_sub(b);
+            sub(&mut rq.avg.runnable_avg, entity.avg.runnable_avg);
+            sub(&mut rq.avg.runnable_sum, entity.avg.runnable_sum);
+        }
+        entity.attached = false;
+    }
+
+    /// `remove_entity_load_avg`: a task that is not queued goes; its old queue learns of it at its next update.
+    pub(in crate::fair) fn remove_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &mut self.entities[task.index()];
+        if !entity.attached {
+            return;
+        }
+        if entity.avg.update_sum(rq.avg.last_update_ns, 0, 0, false) {
+            let runnable_weight = if self.rules.runnable_load { entity.weight } else { 1 };
+            entity.avg.update_avg(entity.weight, runnable_weight);
+        }
+        rq.removed.nr += 1;
+        rq.removed.load_avg += entity.avg.load_avg;
+        rq.removed.util_avg += entity.avg.util_avg;
+        if !self.rules.runnable_load {
+            rq.removed.runnable_avg += entity.avg.runnable_avg;
+        }
+        entity.attached = false;
+    }
+
+    /// `enqueue_runnable_load_avg` (up to 5.6): what is queued counts apart.
+    pub(in crate::fair) fn enqueue_runnable_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        if !self.rules.runnable_load {
+            return;
+        }
+        self.sums.touch(cpu);
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &self.entities[task.index()];
+        rq.avg.runnable_avg += entity.avg.runnable_avg;
+        rq.avg.runnable_sum += entity.weight * entity.avg.runnable_sum;
+    }
+
+    /// `dequeue_runnable_load_avg` (up to 5.6).
+    pub(in crate::fair) fn dequeue_runnable_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+        if !self.rules.runnable_load {
+            return;
+        }
+        self.sums.touch(cpu);
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &self.entities[task.index()];
+        rq.avg.runnable_avg = rq.avg.runnable_avg.saturating_sub(entity.avg.runnable_avg);
+        rq.avg.runnable_sum =
+            rq.avg.runnable_sum.saturating_sub(entity.weight * entity.avg.runnable_sum);
+    }
+
+    /// `post_init_entity_util_avg`: a new task starts with half of the utilisation that is left, or in
+    /// proportion to the queue's.
+    pub(in crate::fair) fn post_init_entity_util_avg(&mut self, w: &World, cpu: Cpu, task: TaskId) {
+        self.update_cfs_rq_load_avg(w, cpu);
+        let queue = self.queues[cpu as usize].avg;
+        let entity = &mut self.entities[task.index()];
+        let cap = 1024u64.saturating_sub(queue.util_avg) / 2;
+        if cap > 0 {
+            entity.avg.util_avg = match queue.util_avg {
+                0 => cap,
+                util => (util * entity.weight / (queue.load_avg + 1)).min(cap),
+            };
+            entity.avg.util_sum = entity.avg.util_avg * LOAD_AVG_MAX;
+        }
+        if !self.rules.runnable_load {
+            entity.avg.runnable_avg = entity.avg.util_avg;
+        }
+        self.attach_entity_load_avg(cpu, task);
+    }
+
+    /// `update_blocked_averages`: brings an idle queue up to date; whether load is left on it.
+    pub(in crate::fair) fn update_blocked_averages(&mut self, w: &World, cpu: Cpu) -> bool {
+        self.update_cfs_rq_load_avg(w, cpu);
+        let avg = &self.queues[cpu as usize].avg;
+        let blocked = avg.load_avg > 0 || avg.util_avg > 0;
+        self.nohz.has_blocked_load[cpu as usize] = blocked;
+        blocked
+    }
+
+    /// `cpu_load`: the queue's load average; up to 5.6 that of what is queued (`cpu_runnable_load`).
+    pub(in crate::fair) fn cpu_load(&self, cpu: Cpu) -> u64 {
+        let avg = &self.queues[cpu as usize].avg;
+        if self.rules.runnable_load { avg.runnable_avg } else { avg.load_avg }
+    }
+
+    /// `cpu_runnable`: the average number of runnable tasks x 1024 (5.7).
+    pub(in crate::fair) fn cpu_runnable(&self, cpu: Cpu) -> u64 {
+        self.queues[cpu as usize].avg.runnable_avg
+    }
+
+    /// `weighted_cpuload`: load of what is queued.
+    pub(super) fn weighted_cpuload(&self, cpu: Cpu) -> u64 {
+        self.queues[cpu as usize].avg.runnable_avg
+    }
+
+    /// `source_load`: a low guess of a CPU's load, so that tasks stay.
+    pub(in crate::fair) fn source_load(&self, cpu: Cpu, index: usize) -> u64 {
+        let now = self.weighted_cpuload(cpu);
+        if index == 0 { now } else { now.min(self.queues[cpu as usize].cpu_load[index - 1]) }
+    }
+
+    /// `target_load`: a high guess of a CPU's load, so that tasks stay away.
+    pub(in crate::fair) fn target_load(&self, cpu: Cpu, index: usize) -> u64 {
+        let now = self.weighted_cpuload(cpu);
+        if index == 0 { now } else { now.max(self.queues[cpu as usize].cpu_load[index - 1]) }
+    }
+
+    /// `task_h_load` without task groups.
+    pub(in crate::fair) fn task_load(&self, task: TaskId) -> u64 {
+        self.entities[task.index()].avg.load_avg
+    }
+
+    /// `cpu_util`: utilisation or its estimate, at most the CPU's capacity.
+    pub(in crate::fair) fn cpu_util(&self, w: &World, cpu: Cpu) -> u64 {
+        let rq = &self.queues[cpu as usize];
+        rq.avg.util_avg.max(rq.util_est).min(w.topo.capacity[cpu as usize])
+    }
+
+    /// `cpu_avg_load_per_task`.
+    pub(in crate::fair) fn cpu_avg_load_per_task(&self, w: &World, cpu: Cpu) -> u64 {
+        let nr = u64::from(w.cpus[cpu as usize].nr_running);
+        self.weighted_cpuload(cpu).checked_div(nr).unwrap_or(0)
+    }
+
+    /// `cpu_load_update_active`: one tick, after as many idle ones as were missed.
+    pub(in crate::fair) fn cpu_load_update_active(&mut self, w: &World, cpu: Cpu) {
+        let load = self.weighted_cpuload(cpu);
+        self.cpu_load_update(w, cpu, load);
+    }
+
+    /// `cpu_load_update_idle`: an idle CPU's history, by whoever balances for it.
+    pub(in crate::fair) fn cpu_load_update_idle(&mut self, w: &World, cpu: Cpu) {
+        if self.weighted_cpuload(cpu) == 0 {
+            self.cpu_load_update(w, cpu, 0);
+        }
+    }
+
+    fn cpu_load_update(&mut self, w: &World, cpu: Cpu, load: u64) {
+        let jiffies = w.jiffies();
+        let rq = &mut self.queues[cpu as usize];
+        let pending = jiffies.saturating_sub(rq.last_load_update);
+        if pending == 0 {
+            return;
+        }
+        rq.last_load_update = jiffies;
+        rq.cpu_load[0] = load;
+        for i in 1..LOAD_INDICES {
+            let scale = 1u64 << i;
+            let old = decay_missed(rq.cpu_load[i], pending - 1, i as u32);
+            // Rounding up keeps a rising load from stopping short of its target.
+            let round = if load > old { scale - 1 } else { 0 };
+            rq.cpu_load[i] = (old * (scale - 1) + load + round) >> i;
+        }
+    }
+
+    /// Load without `task`'s own share (`cpu_load_without`).
+    pub(in crate::fair) fn cpu_load_without(&self, w: &World, cpu: Cpu, task: TaskId) -> u64 {
+        let entity = &self.entities[task.index()];
+        let own = entity.attached && w.tasks[task.index()].cpu == cpu;
+        let counts = own && (entity.on_rq || !self.rules.runnable_load);
+        self.cpu_load(cpu).saturating_sub(if counts { entity.avg.load_avg } else { 0 })
+    }
+
+    /// Runnable average without `task`'s own share (`cpu_runnable_without`).
+    pub(in crate::fair) fn cpu_runnable_without(&self, w: &World, cpu: Cpu, task: TaskId) -> u64 {
+        let entity = &self.entities[task.index()];
+        let own = entity.attached && w.tasks[task.index()].cpu == cpu && entity.on_rq;
+        self.cpu_runnable(cpu).saturating_sub(if own { entity.avg.runnable_avg } else { 0 })
+    }
+
+    /// Utilisation without `task`'s own share (`cpu_util_without`, up to 4.18 `cpu_util_wake`).
+    pub(in crate::fair) fn cpu_util_without(&self, w: &World, cpu: Cpu, task: TaskId) -> u64 {
+        let entity = &self.entities[task.index()];
+        let rq = &self.queues[cpu as usize];
+        let own = entity.attached && w.tasks[task.index()].cpu == cpu;
+        let less = |sum: u64, part: u64| if own { sum.saturating_sub(part) } else { sum };
+        let util = less(rq.avg.util_avg, entity.avg.util_avg);
+        let queued = if entity.on_rq { entity.util_est.estimate() } else { 0 };
+        util.max(less(rq.util_est, queued)).min(w.topo.capacity[cpu as usize])
+    }
+
+    /// `reweight_entity` on the side of the load averages.
+    pub(in crate::fair) fn reweight_load_avg(&mut self, cpu: Cpu, task: TaskId, weight: u64) {
+        self.sums.touch(cpu);
+        let old = self.rules.runnable_load;
+        let rq = &mut self.queues[cpu as usize];
+        let entity = &mut self.entities[task.index()];
+        let divider = entity.avg.divider();
+        let was = (entity.avg.load_avg, entity.weight * entity.avg.load_sum);
+        let was_runnable = (entity.avg.runnable_avg, entity.weight * entity.avg.runnable_sum);
+        entity.avg.load_avg = weight * entity.avg.load_sum / divider;
+        if old {
+            entity.avg.runnable_avg = weight * entity.avg.runnable_sum / divider;
+        }
+        if entity.attached {
+            rq.avg.load_avg = rq.avg.load_avg.saturating_sub(was.0) + entity.avg.load_avg;
+            rq.avg.load_sum = rq.avg.load_sum.saturating_sub(was.1) + weight * entity.avg.load_sum;
+        }
+        if entity.on_rq && old {
+            let avg = rq.avg.runnable_avg.saturating_sub(was_runnable.0);
+            rq.avg.runnable_avg = avg + entity.avg.runnable_avg;
+            let sum = rq.avg.runnable_sum.saturating_sub(was_runnable.1);
+            rq.avg.runnable_sum = sum + weight * entity.avg.runnable_sum;
+        }
+    }
+}
+
+/// `decay_load_missed`: `load` after idle ticks, each of which takes off `1 / 2^index`.
+fn decay_missed(load: u64, ticks: u64, index: u32) -> u64 {
+    let mut left = load;
+    for _ in 0..ticks {
+        if left == 0 {
+            break;
+        }
+        left -= (left >> index).max(1);
+    }
+    left
+}

@@ -1,0 +1,185 @@
+//! A machine, a kernel and a workload in a setting, checked and made ready: what all runs of a variant share.
+//!
+//! Nothing here changes while a run lasts, and nothing runs: the engine reads it, `crate::scenario` runs the engine.
+//! Domains come from the `kernel` crate, costs from the machine's constants (`hardware`), and what cannot be simulated is
+//! refused here, before the first run.
+
+mod frequency;
+mod hotplug;
+mod steps;
+
+use crate::SimError;
+use crate::hardware::{Hardware, Memory};
+use crate::loops;
+use crate::rules::CoreRules;
+use crate::topology::Topology;
+use crate::world::MAX_LOOPS;
+pub(crate) use frequency::Governed;
+use hotplug::Hotplug;
+pub(crate) use hotplug::Prepared;
+use kernel::Kernel;
+use machine::{CpuSet, IdleState, Machine};
+use setting::{Prefetch, Setting};
+use workload::{Op, Workload};
+
+/// Everything that replicas of one variant share.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) topo: Topology,
+    pub(crate) hw: Hardware,
+    pub(crate) idle_states: Vec<IdleState>,
+    pub(crate) kernel: Kernel,
+    pub(crate) rules: CoreRules,
+    pub(crate) workload: Workload,
+    /// Caches and memory, where a program uses them.
+    pub(crate) memory: Option<Memory>,
+    /// Moves of a contended line for each access to it, where a program contends.
+    pub(crate) contend_transfers: f64,
+    pub(crate) hotplug: Hotplug,
+    /// Clocks that move, where the setting says who governs them.
+    pub(crate) governed: Option<Governed>,
+    /// The machine's name.
+    pub(crate) machine: String,
+}
+
+impl Setup {
+    /// Prepares `workload` for `machine` under `kernel`.
+    pub(crate) fn new(
+        machine: &Machine,
+        kernel: &Kernel,
+        workload: Workload,
+        setting: &Setting,
+    ) -> Result<Setup, SimError> {
+        if setting.prefetch != Prefetch::default() || workload.partitions.is_some() {
+            return Err(SimError::Partitions {
+                field: "workload",
+                found: "partitions, or a use of the prefetch engine without them".to_string(),
+                expected: "neither, or both on a host (`sim::hypervisor`)".to_string(),
+            });
+        }
+        if machine.idle_states.is_empty() {
+            return Err(SimError::IdleStates { machine: machine.name.clone() });
+        }
+        let domains = kernel::build(machine, kernel)?;
+        let topo = Topology::new(machine, &domains);
+        let hotplug = Hotplug::new(machine, kernel, &setting.hotplug)?;
+        let all = Machine { online: hotplug.ever_online, ..machine.clone() };
+        // Costs are those of all CPUs that ever run.
+        let widest = match all.online == machine.online {
+            true => None,
+            false => Some(Topology::new(&all, &kernel::build(&all, kernel)?)),
+        };
+        let widest = widest.as_ref().unwrap_or(&topo);
+        let hw = Hardware::new(machine, widest)?;
+        check(&workload, machine.online, all.online)?;
+        steps::check(&workload)?;
+        let memory = if uses(&workload, |op| matches!(op, Op::Memory(_))) {
+            Some(Memory::new(machine, widest)?)
+        } else {
+            None
+        };
+        let contend_transfers = if uses(&workload, |op| matches!(op, Op::Contend { .. })) {
+            let missing = |e| SimError::Constant { machine: machine.name.clone(), missing: e };
+            machine.constants.value("contend_transfers_per_round").map_err(missing)?
+        } else {
+            0.0
+        };
+        let governed = (setting.frequency.as_ref())
+            .map(|choice| Governed::new(machine, kernel, widest, choice))
+            .transpose()?;
+        Ok(Setup {
+            topo,
+            hw,
+            idle_states: idle_states(machine),
+            kernel: kernel.clone(),
+            rules: CoreRules::new(kernel),
+            workload,
+            memory,
+            contend_transfers,
+            hotplug,
+            governed,
+            machine: machine.name.clone(),
+        })
+    }
+}
+
+fn uses(workload: &Workload, which: impl Fn(&Op) -> bool) -> bool {
+    workload.programs.iter().any(|p| p.ops.iter().any(&which))
+}
+
+/// Affinities that leave a CPU, at the start or at some time, and loops that a task can count.
+fn check(workload: &Workload, online: CpuSet, ever_online: CpuSet) -> Result<(), SimError> {
+    let usable = |task: &str, set: CpuSet, online: CpuSet| {
+        if set.intersects(&online) {
+            return Ok(());
+        }
+        Err(SimError::Affinity {
+            task: task.to_string(),
+            found: set.to_string(),
+            online: online.to_string(),
+        })
+    };
+    for program in &workload.programs {
+        let loops = loops::depth(&program.ops);
+        if loops > MAX_LOOPS {
+            return Err(SimError::Loops {
+                program: program.name.clone(),
+                found: loops,
+                max: MAX_LOOPS,
+            });
+        }
+        for op in &program.ops {
+            if let Op::SetAffinity(set) = op {
+                usable(&program.name, *set, ever_online)?;
+            }
+        }
+    }
+    for clients in &workload.clients {
+        usable("clients' interrupts", clients.irq_cpus, online)?;
+    }
+    check_shared(workload)?;
+    for spawn in &workload.spawns {
+        if let Some(set) = spawn.affinity {
+            usable(&workload.programs[spawn.program.0 as usize].name, set, online)?;
+        }
+    }
+    Ok(())
+}
+
+/// Queues that hold something, devices that serve, and barriers that someone comes to.
+fn check_shared(workload: &Workload) -> Result<(), SimError> {
+    let refuse =
+        |field: String, found: String, expected| Err(SimError::Workload { field, found, expected });
+    for (at, queue) in workload.queues.iter().enumerate() {
+        if let Some(c) = queue.capacity
+            && !(1..=c.messages).contains(&c.wake_writers_at)
+        {
+            let found = format!("{} of {} messages", c.wake_writers_at, c.messages);
+            return refuse(
+                format!("queue {at}: wake_writers_at"),
+                found,
+                "1 to the capacity, which is at least 1",
+            );
+        }
+    }
+    for (at, device) in workload.devices.iter().enumerate() {
+        if device.slots == 0 || device.together == 0 {
+            let found = format!("{} and {}", device.slots, device.together);
+            return refuse(format!("device {at}: slots and together"), found, "at least 1 of each");
+        }
+    }
+    match workload.barriers.iter().position(|&parties| parties == 0) {
+        Some(at) => refuse(format!("barrier {at}: parties"), "0".to_string(), "at least 1"),
+        None => Ok(()),
+    }
+}
+
+/// Idle states with the time that it takes to leave them: firmware may tell the kernel more of the deepest than it needs.
+fn idle_states(machine: &Machine) -> Vec<IdleState> {
+    let mut states = machine.idle_states.clone();
+    let exit_us = machine.constants.value("deepest_idle_exit_us");
+    if let (Some(deepest), Ok(us)) = (states.last_mut(), exit_us) {
+        deepest.exit_latency_ns = (us * 1e3) as u64;
+    }
+    states
+}

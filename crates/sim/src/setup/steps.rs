@@ -1,0 +1,68 @@
+//! Quantities that steps with memory use, contended lines and devices can have.
+
+use crate::SimError;
+use workload::{MemoryUse, Op, Program, Workload};
+
+/// The first step of `workload` that cannot be.
+pub(super) fn check(workload: &Workload) -> Result<(), SimError> {
+    for program in &workload.programs {
+        for op in &program.ops {
+            match op {
+                Op::Memory(used) => memory(program, used)?,
+                Op::Contend { rounds, cycles, line, .. } => {
+                    hold(program, "contend: rounds", *rounds, *rounds >= 0.0, "0 or more")?;
+                    hold(program, "contend: cycles", *cycles, *cycles > 0.0, "more than 0")?;
+                    let known = line.0 < workload.lines;
+                    hold(
+                        program,
+                        "contend: line",
+                        f64::from(line.0),
+                        known,
+                        "a line of the workload",
+                    )?;
+                }
+                Op::Io { device, service_ns, .. } => {
+                    hold(program, "io: service_ns", *service_ns, *service_ns >= 0.0, "0 or more")?;
+                    let known = device.index() < workload.devices.len();
+                    let number = f64::from(device.0);
+                    hold(program, "io: device", number, known, "a device of the workload")?;
+                }
+                Op::Compute(_) | Op::RunFor(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => {}
+                Op::Loop { .. } | Op::LoopWhileSet { .. } | Op::Yield | Op::Sleep { .. } => {}
+                Op::TimerWait { .. } | Op::WaitChildren | Op::Send(_) | Op::Receive(_) => {}
+                Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. } | Op::Signal(_) => {}
+                Op::Broadcast(_) | Op::Barrier(_) | Op::Reply | Op::Fork(_) | Op::Clone(_) => {}
+                Op::Exec | Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_) => {}
+                Op::SetUtilClamp { .. } | Op::SetFlag(..) | Op::Stamp | Op::Record { .. } => {}
+                Op::Mark(_) | Op::Stop => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn memory(program: &Program, used: &MemoryUse) -> Result<(), SimError> {
+    let set = used.working_set_bytes;
+    hold(program, "memory: working_set_bytes", set, set >= 1.0, "1 or more")?;
+    for (field, value) in [
+        ("memory: touches_per_kcycle", used.touches_per_kcycle),
+        ("memory: stream_bytes_per_kcycle", used.stream_bytes_per_kcycle),
+    ] {
+        hold(program, field, value, value >= 0.0, "0 or more")?;
+    }
+    hold(program, "memory: overlap", used.overlap, used.overlap >= 1.0, "1 or more")
+}
+
+fn hold(
+    program: &Program,
+    field: &'static str,
+    found: f64,
+    holds: bool,
+    expected: &'static str,
+) -> Result<(), SimError> {
+    if holds && found.is_finite() {
+        return Ok(());
+    }
+    let program = program.name.clone();
+    Err(SimError::Step { program, field, found: found.to_string(), expected })
+}
