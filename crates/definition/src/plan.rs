@@ -94,12 +94,18 @@ impl Plan {
     /// Constants that the machine lacks, parameters that cannot be, files that cannot be read.
     pub fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Built, BuildError> {
         let read = |file: &str| std::fs::read_to_string(self.folder().join(file));
-        let target = Target { constants: &machine.constants, online: machine.online.clone(), read: &read };
+        let target =
+            Target { constants: &machine.constants, online: machine.online.clone(), read: &read };
         let mut built = entry.benchmark.build(&target)?;
         if entry.background.unwrap_or(true) {
             let clock_khz = machine.constants.value("nominal_khz")?;
             let background = self.file.background();
-            background::add(&mut built.workload, &background, machine.online.clone(), clock_khz / 1e3)?;
+            background::add(
+                &mut built.workload,
+                &background,
+                machine.online.clone(),
+                clock_khz / 1e3,
+            )?;
         }
         Ok(built)
     }

@@ -18,6 +18,7 @@ mod pelt;
 mod pelt_clock;
 pub mod rng;
 mod rules;
+mod run;
 mod scenario;
 mod setup;
 pub mod topology;
@@ -28,7 +29,8 @@ pub mod world;
 
 pub use counters::Counters;
 pub use cpufreq::FrequencyError;
-pub use scenario::{RunResult, Scenario};
+pub use run::RunResult;
+pub use scenario::Scenario;
 pub use trace::{NoTrace, Trace};
 
 /// Why a scenario cannot be simulated.

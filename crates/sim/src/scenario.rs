@@ -4,10 +4,10 @@
 
 use crate::SimError;
 use crate::class::Class;
-use crate::counters::Counters;
 use crate::engine::{Recording, Sim};
 use crate::fair::Fair;
 use crate::latency::Latencies;
+use crate::run::RunResult;
 use crate::setup::Setup;
 use crate::topology::Topology;
 use crate::trace::{NoTrace, Trace};
@@ -20,22 +20,6 @@ use workload::{Metric, Reading, Workload};
 #[derive(Debug)]
 pub struct Scenario {
     pub(crate) setup: Setup,
-}
-
-/// What one run gives.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunResult {
-    /// Metrics in the workload's order.
-    pub metrics: Vec<f64>,
-    /// By metric: the single times that it is the mean of, in its unit and the order of their ends; none where the reading
-    /// gives none (see [`Reading::single_times`]).
-    pub single_times: Vec<Vec<f64>>,
-    /// Counters.
-    pub counters: Counters,
-    /// Length of the run in simulated time, in ns.
-    pub end_ns: u64,
-    /// Energy of each package over the run, in J; none where clocks are not modelled.
-    pub energy_j: Vec<f64>,
 }
 
 impl Scenario {

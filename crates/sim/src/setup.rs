@@ -63,7 +63,7 @@ impl Setup {
         let domains = kernel::build(machine, kernel)?;
         let topo = Topology::new(machine, &domains);
         let hotplug = Hotplug::new(machine, kernel, &setting.hotplug)?;
-        let all = Machine { online: hotplug.ever_online, ..machine.clone() };
+        let all = Machine { online: hotplug.ever_online.clone(), ..machine.clone() };
         // Costs are those of all CPUs that ever run.
         let widest = match all.online == machine.online {
             true => None,
@@ -71,7 +71,7 @@ impl Setup {
         };
         let widest = widest.as_ref().unwrap_or(&topo);
         let hw = Hardware::new(machine, widest)?;
-        check(&workload, machine.online, all.online)?;
+        check(&workload, &machine.online, &all.online)?;
         steps::check(&workload)?;
         let memory = if uses(&workload, |op| matches!(op, Op::Memory(_))) {
             Some(Memory::new(machine, widest)?)
@@ -108,9 +108,9 @@ fn uses(workload: &Workload, which: impl Fn(&Op) -> bool) -> bool {
 }
 
 /// Affinities that leave a CPU, at the start or at some time, and loops that a task can count.
-fn check(workload: &Workload, online: CpuSet, ever_online: CpuSet) -> Result<(), SimError> {
-    let usable = |task: &str, set: CpuSet, online: CpuSet| {
-        if set.intersects(&online) {
+fn check(workload: &Workload, online: &CpuSet, ever_online: &CpuSet) -> Result<(), SimError> {
+    let usable = |task: &str, set: &CpuSet, online: &CpuSet| {
+        if set.intersects(online) {
             return Ok(());
         }
         Err(SimError::Affinity {
@@ -130,16 +130,16 @@ fn check(workload: &Workload, online: CpuSet, ever_online: CpuSet) -> Result<(),
         }
         for op in &program.ops {
             if let Op::SetAffinity(set) = op {
-                usable(&program.name, *set, ever_online)?;
+                usable(&program.name, set, ever_online)?;
             }
         }
     }
     for clients in &workload.clients {
-        usable("clients' interrupts", clients.irq_cpus, online)?;
+        usable("clients' interrupts", &clients.irq_cpus, online)?;
     }
     check_shared(workload)?;
     for spawn in &workload.spawns {
-        if let Some(set) = spawn.affinity {
+        if let Some(set) = &spawn.affinity {
             usable(&workload.programs[spawn.program.0 as usize].name, set, online)?;
         }
     }

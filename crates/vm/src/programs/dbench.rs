@@ -41,7 +41,8 @@ pub(super) fn dbench(params: &dbench::Params, numbers: Numbering<'_>) -> Program
     if *parts_run != dbench::PARTS {
         notes.push("whole passes are run, whatever parts_run says".to_owned());
     }
-    let play = numbers.bound(cpus.clone(), &format!("dbench -t {run} -c /{GUEST_LOAD} -D . {clients}\n"));
+    let play =
+        numbers.bound(cpus.clone(), &format!("dbench -t {run} -c /{GUEST_LOAD} -D . {clients}\n"));
     let part = |lines| FileSource::Package { path: LOAD, lines: Some(lines) };
     Program {
         packages: vec!["dbench"],
@@ -73,8 +74,8 @@ pub(super) fn tbench(params: &tbench::Params, numbers: Numbering<'_>) -> Program
     let tbench::Params { clients, warmup_s, seconds, cpus } = params;
     let (run, notes) = time(*seconds, *warmup_s);
     let serve = numbers.bound(cpus.clone(), "tbench_srv");
-    let play =
-        numbers.bound(cpus.clone(), &format!("tbench -t {run} -c /{GUEST_LOAD} {clients} 127.0.0.1"));
+    let play = numbers
+        .bound(cpus.clone(), &format!("tbench -t {run} -c /{GUEST_LOAD} {clients} 127.0.0.1"));
     Program {
         packages: vec!["dbench"],
         programs: vec!["usr/bin/tbench", "usr/bin/tbench_srv"],
