@@ -1,7 +1,7 @@
 //! Reader of MMTests' results: what `run-mmtests.sh` leaves below `work/log`, as tables of samples.
 //!
 //! A run has a directory of its name, with `iter-N/BENCHMARK/logs` for each iteration. Which files a benchmark logs, and in
-//! what form, changed in 2021 and at the end of 2025; [`layout`] knows all three forms. Logs may be packed with gzip or
+//! what form, changed in 2021 and at the end of 2025; `layout` knows all three forms. Logs may be packed with gzip or
 //! xz. What is read is what MMTests' own extraction reads: the same samples, rows and means.
 
 mod error;
