@@ -1,7 +1,7 @@
 //! Reads MMTests results, which `run-mmtests.sh` leaves in `work/log`, as tables of samples. Start with [`read`].
 //!
 //! Each run has a directory of its name with `iter-N/BENCHMARK/logs` for each iteration. The names and formats of the logs
-//! changed in 2021 and at the end of 2025; [`layout`] knows all three. Logs may be compressed with gzip or xz. Samples, rows
+//! changed in 2021 and at the end of 2025; `layout` knows all three. Logs may be compressed with gzip or xz. Samples, rows
 //! and means are those of MMTests' own extraction.
 
 mod error;

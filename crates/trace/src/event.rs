@@ -67,7 +67,7 @@ pub(crate) const MAX_PID: u32 = 4 * 1024 * 1024 - 1;
 pub struct Task {
     /// Its name.
     pub comm: Comm,
-    /// Thread ID, at most [`MAX_PID`]; 0 is the idle task of any CPU.
+    /// Thread ID, at most 4,194,303 (below `PID_MAX_LIMIT`); 0 is the idle task of any CPU.
     pub pid: u32,
     /// Priority: 0 to 99 for real time, otherwise 120 plus the nice value.
     pub prio: i32,

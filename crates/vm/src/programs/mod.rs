@@ -1,4 +1,4 @@
-//! What a guest runs for a benchmark: the real program where Debian has it, else our [worker](crate::worker).
+//! What a guest runs for a benchmark: the real program where Debian has it, else our worker.
 //!
 //! Results have the names and units that the simulated workload's metrics have, so that both can be laid side by side.
 //! Parameters are the experiment's own, however slow the guest is; what a program does otherwise than the workload that
