@@ -144,13 +144,19 @@ impl Plan {
         machine: &Machine,
     ) -> Result<Built, String> {
         let read = |file: &str| std::fs::read_to_string(self.folder().join(file));
-        let target = Target { constants: &machine.constants, online: machine.online.clone(), read: &read };
+        let target =
+            Target { constants: &machine.constants, online: machine.online.clone(), read: &read };
         let mut built = entry.benchmark.build(&target).map_err(|e| e.to_string())?;
         if entry.background.unwrap_or(true) {
             let clock_khz = machine.constants.value("nominal_khz").map_err(|e| e.to_string())?;
             let background = &self.file.background;
-            background::add(&mut built.workload, background, machine.online.clone(), clock_khz / 1e3)
-                .map_err(|e| e.to_string())?;
+            background::add(
+                &mut built.workload,
+                background,
+                machine.online.clone(),
+                clock_khz / 1e3,
+            )
+            .map_err(|e| e.to_string())?;
         }
         Ok(built)
     }

@@ -42,9 +42,8 @@ impl<'a> Groups<'a> {
             return self.tile_groups(domain, cpu, level);
         }
         let (chains, version, masks) = (self.chains, self.version, &mut self.masks);
-        let mut groups = cover(&domain.span, cpu, |c| {
-            overlap_group(chains, masks, domain, c, level, version)
-        });
+        let mut groups =
+            cover(&domain.span, cpu, |c| overlap_group(chains, masks, domain, c, level, version));
         self.set_capacities(&mut groups);
         groups
     }
@@ -78,11 +77,7 @@ impl<'a> Groups<'a> {
 }
 
 /// Groups for the CPUs of `span` that no group before them covers, from `start` on and round.
-fn cover(
-    span: &CpuSet,
-    start: usize,
-    mut group: impl FnMut(usize) -> Option<Group>,
-) -> Vec<Group> {
+fn cover(span: &CpuSet, start: usize, mut group: impl FnMut(usize) -> Option<Group>) -> Vec<Group> {
     let mut covered = CpuSet::EMPTY;
     let mut groups = Vec::new();
     for cpu in span.iter_wrap(start) {

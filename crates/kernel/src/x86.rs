@@ -19,8 +19,10 @@ pub(crate) fn levels(machine: &Machine, kernel: &Kernel) -> (Vec<Level>, Vec<Cpu
     let all = 0..machine.cpus.len();
     let within_node = |mask: CpuSet, cpu: usize| mask & machine.node_cpus(cpu) & &machine.online;
     let smt: Vec<CpuSet> = all.clone().map(|c| within_node(machine.core_cpus(c), c)).collect();
-    let cluster = |c: usize| machine.cluster_cpus(c).map_or(smt[c].clone(), |mask| within_node(mask, c));
-    let llc = |c: usize| last_level_cache(machine, c).map_or(smt[c].clone(), |mask| within_node(mask, c));
+    let cluster =
+        |c: usize| machine.cluster_cpus(c).map_or(smt[c].clone(), |mask| within_node(mask, c));
+    let llc =
+        |c: usize| last_level_cache(machine, c).map_or(smt[c].clone(), |mask| within_node(mask, c));
 
     let mut levels = Vec::new();
     if kernel.version < SMT_LEVEL_ON_DEMAND_SINCE || machine.cpus.iter().any(|c| c.thread > 0) {

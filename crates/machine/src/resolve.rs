@@ -187,8 +187,14 @@ mod tests {
         let own = resolve(&path("own.toml:power8-16core")).unwrap();
         assert_eq!(own, catalog::load("power8-16core").unwrap());
         assert_eq!(resolve(&path("own.toml#power8-16core")).unwrap(), own);
-        assert!(fail(&path("own.toml#power7")).contains("own.toml: "), "{}", fail(&path("own.toml#power7")));
-        assert!(fail(&path("none.toml#power8")).contains("neither a name of the catalog nor a path"));
+        assert!(
+            fail(&path("own.toml#power7")).contains("own.toml: "),
+            "{}",
+            fail(&path("own.toml#power7"))
+        );
+        assert!(
+            fail(&path("none.toml#power8")).contains("neither a name of the catalog nor a path")
+        );
         assert!(fail(&path("own.toml")).ends_with(
             "own.toml: variant: found 2 machines and none picked, expected one of power8, power8-16core"
         ));

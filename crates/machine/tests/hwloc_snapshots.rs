@@ -119,8 +119,7 @@ fn snapshots() -> Option<Vec<(String, PathBuf)>> {
             return None;
         };
         let paths = dir.map(|entry| entry.unwrap().path());
-        let name =
-            |p: &Path| Some(p.file_name()?.to_str()?.strip_suffix(".tar.bz2")?.to_string());
+        let name = |p: &Path| Some(p.file_name()?.to_str()?.strip_suffix(".tar.bz2")?.to_string());
         all.extend(paths.filter_map(|p| Some((name(&p)?, p))));
     }
     all.sort();
@@ -141,7 +140,8 @@ fn levels_are_those_that_hwloc_finds() {
             }
         };
         let ours = levels(&machine);
-        let json = fs::read_to_string(archive.with_file_name(format!("{name}.levels.json"))).unwrap();
+        let json =
+            fs::read_to_string(archive.with_file_name(format!("{name}.levels.json"))).unwrap();
         let theirs: BTreeMap<String, BTreeSet<String>> = serde_json::from_str(&json).unwrap();
         for &level in LEVELS {
             let empty = BTreeSet::new();

@@ -220,7 +220,9 @@ fn arm64_device_tree_gives_what_its_kernel_shows() {
     assert_eq!(tree.cpus[17].hw_id, 0x101);
     let nodes: Vec<_> = [&tree, &kernel]
         .iter()
-        .map(|m| m.nodes.iter().map(|n| (n.id, n.cpus.clone(), n.distances.clone())).collect::<Vec<_>>())
+        .map(|m| {
+            m.nodes.iter().map(|n| (n.id, n.cpus.clone(), n.distances.clone())).collect::<Vec<_>>()
+        })
         .collect();
     assert_eq!(nodes[0], nodes[1]);
     let memory = [&tree, &kernel].map(|m| m.nodes[0].memory_kib.unwrap());

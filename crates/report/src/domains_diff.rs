@@ -43,7 +43,11 @@ pub fn of_domains(domains: &Domains, version: Version) -> LinesByCpu {
                 ("capacities of groups".to_string(), text(&|g| g.capacity.to_string())),
             ];
             lines.extend(files.get(&(cpu, m)).into_iter().flatten().cloned());
-            out.push(DomainLines { key: key(domain.name, &out), span: Some(domain.span.clone()), lines });
+            out.push(DomainLines {
+                key: key(domain.name, &out),
+                span: Some(domain.span.clone()),
+                lines,
+            });
         }
         (cpu, out)
     };

@@ -104,7 +104,9 @@ fn sets<K: Ord>(machine: &Machine, key: impl Fn(&Cpu) -> Option<K>) -> BTreeMap<
 
 fn packages<'a>(machine: &Machine) -> Vec<Branch<'a>> {
     let sets = sets(machine, |c| Some(c.package));
-    sets.iter().map(|(n, cpus)| Branch::new(Rank::Package, cpus.clone(), format!("package {n}"))).collect()
+    sets.iter()
+        .map(|(n, cpus)| Branch::new(Rank::Package, cpus.clone(), format!("package {n}")))
+        .collect()
 }
 
 /// Nodes where there is more than one; one that has parts of several packages is a branch in each.
@@ -134,7 +136,8 @@ fn containers<'a>(machine: &Machine) -> Vec<Branch<'a>> {
     let mut units = Vec::new();
     for cpu in 0..machine.cpus.len() {
         let ids = machine.cpus[cpu].ids;
-        let drawer = machine.drawer_cpus(cpu).map(|cpus| (Rank::Drawer, "drawer", cpus, ids.drawer));
+        let drawer =
+            machine.drawer_cpus(cpu).map(|cpus| (Rank::Drawer, "drawer", cpus, ids.drawer));
         let book = machine.book_cpus(cpu).map(|cpus| (Rank::Book, "book", cpus, ids.book));
         for (rank, name, cpus, id) in drawer.into_iter().chain(book) {
             if cpus.first() == Some(cpu) {

@@ -104,7 +104,11 @@ pub fn build(params: &Params, _: &Costs) -> Result<Workload, WorkloadError> {
         }
     }
     main.extend([Op::Mark(end), Op::Stop]);
-    launch::from_shell(&mut w, Program { name: "make".to_string(), ops: main }, params.cpus.clone());
+    launch::from_shell(
+        &mut w,
+        Program { name: "make".to_string(), ops: main },
+        params.cpus.clone(),
+    );
     w.metrics.push(Metric {
         name: SECONDS.to_string(),
         unit: "s".to_string(),

@@ -65,7 +65,11 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         Op::Mark(end),
         Op::Stop,
     ];
-    launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: parent }, params.cpus.clone());
+    launch::from_shell(
+        &mut w,
+        Program { name: NAME.to_string(), ops: parent },
+        params.cpus.clone(),
+    );
     w.metrics.push(Metric {
         name: SECONDS.to_string(),
         unit: "s".to_string(),

@@ -182,7 +182,9 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
             Op::Loop { to: 1, times: 0 },
         ]);
         let client = w.program(NAME, ops);
-        w.spawns.extend([server, client].map(|program| launch::long_since(program, params.cpus.clone())));
+        w.spawns.extend(
+            [server, client].map(|program| launch::long_since(program, params.cpus.clone())),
+        );
     }
     let mut main = vec![Op::Barrier(released)];
     main.extend(window.ops(params.warmup_s, params.seconds));

@@ -188,7 +188,15 @@ fn seen_of_all(machine: &Machine) -> impl PartialEq + std::fmt::Debug {
     let idle: Vec<_> =
         idle.map(|s| (s.name.clone(), us(s.exit_latency_ns), us(s.target_residency_ns))).collect();
     let policies = machine.policies.clone();
-    (machine.online.clone(), machine.cpus.len(), caches, nodes, idle, policies, machine.smt_control.clone())
+    (
+        machine.online.clone(),
+        machine.cpus.len(),
+        caches,
+        nodes,
+        idle,
+        policies,
+        machine.smt_control.clone(),
+    )
 }
 
 proptest! {

@@ -106,7 +106,10 @@ fn distances_fill_the_nodes() {
     let text = xml("2.0", matrix).replace(r#"<object type="Misc" name="x"/>"#, second);
     let m = read_xml(&text, "m.xml").unwrap();
     assert_eq!((&m.nodes[0].distances, &m.nodes[1].distances), (&vec![11, 16], &vec![32, 10]));
-    assert_eq!((m.nodes[1].id, m.nodes[1].cpus.clone(), m.nodes[1].memory_kib), (4, CpuSet::EMPTY, None));
+    assert_eq!(
+        (m.nodes[1].id, m.nodes[1].cpus.clone(), m.nodes[1].memory_kib),
+        (4, CpuSet::EMPTY, None)
+    );
     let without = read_xml(&text.replace("NUMALatency", "Other"), "m.xml").unwrap();
     assert_eq!(without.nodes[0].distances, [10, 20]);
     assert!(without.unknown.iter().any(|u| u.starts_with("Distances of NUMA nodes 1, 4")));

@@ -94,11 +94,11 @@ pub(super) fn read(
     let dies = groups(sysfs, existing, "die");
     let core_ids = ids(sysfs, count, "core_id");
     // s390 alone has these.
-    let container_ids = |file: &str| match have(sysfs, &existing.online, &format!("topology/{file}"))
-    {
-        true => ids(sysfs, count, file),
-        false => vec![None; count],
-    };
+    let container_ids =
+        |file: &str| match have(sysfs, &existing.online, &format!("topology/{file}")) {
+            true => ids(sysfs, count, file),
+            false => vec![None; count],
+        };
     let (books, drawers) = (container_ids("book_id"), container_ids("drawer_id"));
     let told = have(sysfs, &existing.online, "cpu_capacity");
     let capacity = |cpu: usize| match told {

@@ -298,8 +298,14 @@ fn offline_nodes_are_those_that_cpus_link_to() {
     ];
     let m = read(sysfs(files).path(), Arch::X86).unwrap();
     assert_eq!(m.nodes.iter().map(|n| n.id).collect::<Vec<_>>(), [0, 1]);
-    assert_eq!((m.node_cpus(0).to_string(), m.node_cpus(1).to_string()), ("0,2".into(), "1,3".into()));
-    assert_eq!((m.nodes[0].distances.as_slice(), m.nodes[1].distances.as_slice()), (&[10, 21][..], &[21, 10][..]));
+    assert_eq!(
+        (m.node_cpus(0).to_string(), m.node_cpus(1).to_string()),
+        ("0,2".into(), "1,3".into())
+    );
+    assert_eq!(
+        (m.nodes[0].distances.as_slice(), m.nodes[1].distances.as_slice()),
+        (&[10, 21][..], &[21, 10][..])
+    );
     assert!(m.unknown.iter().any(|u| u.starts_with("NUMA node 0: sysfs has no directory")));
 }
 
@@ -348,7 +354,10 @@ fn reads_books_and_drawers() {
     let m = read(dir.path(), Arch::Other).unwrap();
     assert_eq!(m.cpus.iter().map(|c| c.package).collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(m.book_cpus(0).unwrap().to_string(), "0-1");
-    assert_eq!((m.book_cpus(2).unwrap().to_string(), m.drawer_cpus(1).unwrap().to_string()), ("2".into(), "0-1".into()));
+    assert_eq!(
+        (m.book_cpus(2).unwrap().to_string(), m.drawer_cpus(1).unwrap().to_string()),
+        ("2".into(), "0-1".into())
+    );
 }
 
 /// Indices with holes, levels beyond 3, maps that are missing, empty or another CPU's, and masks of CPUs that do not
@@ -393,7 +402,8 @@ fn caches_need_not_be_regular() {
 fn many_odd_files_are_counted() {
     let mut files = vec![("cpu/present".to_string(), "0-29")];
     files.extend((0..30).map(|cpu| (format!("cpu/cpu{cpu}/topology/core_id"), "?")));
-    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
     let unknown = read(sysfs(&files).path(), Arch::X86).unwrap().unknown.join("\n");
     assert!(unknown.contains("10 more files of sysfs are odd"), "{unknown}");
 }

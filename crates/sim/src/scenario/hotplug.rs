@@ -46,8 +46,11 @@ impl Hotplug {
         kernel: &Kernel,
         steps: &[HotplugStep],
     ) -> Result<Hotplug, SimError> {
-        let mut hotplug =
-            Hotplug { steps: Vec::new(), topologies: Vec::new(), ever_online: machine.online.clone() };
+        let mut hotplug = Hotplug {
+            steps: Vec::new(),
+            topologies: Vec::new(),
+            ever_online: machine.online.clone(),
+        };
         let (mut online, mut before_ns) = (machine.online.clone(), 0);
         for (at, step) in steps.iter().enumerate() {
             check(machine.possible(), online.clone(), before_ns, at, step)?;

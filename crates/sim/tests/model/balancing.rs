@@ -135,7 +135,11 @@ fn a_task_that_may_not_come_here_goes_to_another_cpu_of_the_group() {
     let bound = CpuSet::single(3);
     let either: CpuSet = [3, 5].into_iter().collect();
     for version in RELEASES {
-        let w = spinners(&[(bound.clone(), bound.clone()), (bound.clone(), bound.clone()), (bound.clone(), either.clone())]);
+        let w = spinners(&[
+            (bound.clone(), bound.clone()),
+            (bound.clone(), bound.clone()),
+            (bound.clone(), either.clone()),
+        ]);
         let (seen, _) = settle(&machine, &release(version), w);
         let busy = seen.busy(5..6, 1_000 * MS);
         assert!(busy >= 97, "{version}: CPU 5 is {busy} % busy");

@@ -231,7 +231,13 @@ fn an_affinity_is_lost_only_when_it_is_needed() {
     let work = Op::Compute(Work::fixed(1e6));
     let run = |sleep_ms: u64| {
         let mut w = Workload::default();
-        tasks(&mut w, "sleeper", 1, &[work.clone(), nap(sleep_ms), work.clone()], Some(CpuSet::single(2)));
+        tasks(
+            &mut w,
+            "sleeper",
+            1,
+            &[work.clone(), nap(sleep_ms), work.clone()],
+            Some(CpuSet::single(2)),
+        );
         stop_at(&mut w, 200 * MS);
         let steps = [step(10, 2, false), step(50, 2, true)];
         let kernel = release("6.12");

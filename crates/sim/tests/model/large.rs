@@ -11,7 +11,8 @@ const SOCKETS: usize = 16;
 
 /// An x86 machine of 16 sockets, 256 cores each, two threads a core, a node a socket.
 fn largest() -> Machine {
-    let mut spec = format!("-M q35 -cpu EPYC -smp {MAX_CPUS},sockets={SOCKETS},cores=256,threads=2");
+    let mut spec =
+        format!("-M q35 -cpu EPYC -smp {MAX_CPUS},sockets={SOCKETS},cores=256,threads=2");
     for node in 0..SOCKETS {
         let (first, last) = (node * 512, node * 512 + 511);
         write!(spec, " -numa node,nodeid={node},cpus={first}-{last}").expect("text");

@@ -158,7 +158,17 @@ fn periodic_timers_keep_or_restart_their_schedule() {
         let (from, to) = seconds(&mut w);
         let wait = Op::TimerWait { timer, period_ns: 1_000_000, missed };
         // The first wait starts the periods; the next comes 3.5 ms late, then two or three more.
-        let ops = [wait.clone(), from, compute(late), wait.clone(), wait.clone(), wait.clone(), wait, to, Op::Stop];
+        let ops = [
+            wait.clone(),
+            from,
+            compute(late),
+            wait.clone(),
+            wait.clone(),
+            wait.clone(),
+            wait,
+            to,
+            Op::Stop,
+        ];
         tasks(&mut w, "periodic", 1, &ops, None);
         let found_ms = scenario(&machine, w).run(1).expect("a run").metrics[0] * 1e3;
         assert!((found_ms - expected_ms).abs() < 0.05, "{missed:?}: {found_ms} ms");

@@ -88,7 +88,8 @@ pub fn netperf(machine: &Machine, pairs: u16, cpus: Option<&str>) -> Workload {
 /// Tasks that run `ops`, each its own program, asleep until time 0, on a workload that has been prepared.
 pub fn tasks(w: &mut Workload, name: &str, number: usize, ops: &[Op], affinity: Option<CpuSet>) {
     let program = w.program(name, ops.to_vec());
-    w.spawns.extend((0..number).map(|_| Spawn { affinity: affinity.clone(), ..Spawn::new(program) }));
+    w.spawns
+        .extend((0..number).map(|_| Spawn { affinity: affinity.clone(), ..Spawn::new(program) }));
 }
 
 /// Stops the run at `at_ns`.

@@ -73,7 +73,8 @@ pub(super) fn tbench(params: &tbench::Params) -> Program {
     let tbench::Params { clients, warmup_s, seconds, cpus } = params;
     let (run, notes) = time(*seconds, *warmup_s);
     let serve = bound(cpus.clone(), "tbench_srv");
-    let play = bound(cpus.clone(), &format!("tbench -t {run} -c /{GUEST_LOAD} {clients} 127.0.0.1"));
+    let play =
+        bound(cpus.clone(), &format!("tbench -t {run} -c /{GUEST_LOAD} {clients} 127.0.0.1"));
     Program {
         packages: vec!["dbench"],
         programs: vec!["usr/bin/tbench", "usr/bin/tbench_srv"],

@@ -55,7 +55,10 @@ pub(super) fn schbench(params: &schbench::Params) -> Program {
     names.extend(latencies("request", &percents));
     names.push("requests_per_s".to_owned());
     let note = "work_us is that of a thread alone in the guest, measured before the first request";
-    Program { notes: vec![note.to_owned()], ..worker("schbench", &arguments, params.cpus.clone(), names) }
+    Program {
+        notes: vec![note.to_owned()],
+        ..worker("schbench", &arguments, params.cpus.clone(), names)
+    }
 }
 
 pub(super) fn netperf(params: &netperf::Params) -> Program {

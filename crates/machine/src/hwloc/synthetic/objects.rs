@@ -104,7 +104,8 @@ impl Builder<'_> {
             self.objects.push(Object { os_index: number, bytes: Some(bytes), ..object });
         }
         if let Some(kind) = level.kind {
-            self.objects.push(Object { os_index, ..filled(kind, level.attributes.bytes, cpus.clone()) });
+            self.objects
+                .push(Object { os_index, ..filled(kind, level.attributes.bytes, cpus.clone()) });
         }
         Ok(cpus)
     }

@@ -53,7 +53,9 @@ fn rank(kind: Kind) -> (u8, u8, bool) {
 
 /// Gives every object a parent: the smallest one around it.
 pub(super) fn place(mut topology: Topology, nodes: Vec<Placed>) -> Tree {
-    topology.objects.sort_by_key(|o| (std::cmp::Reverse(o.cpus.len()), rank(o.kind), o.cpus.first()));
+    topology
+        .objects
+        .sort_by_key(|o| (std::cmp::Reverse(o.cpus.len()), rank(o.kind), o.cpus.first()));
     let mut innermost: Vec<Option<usize>> = vec![None; MAX_CPUS];
     let mut parents = Vec::with_capacity(topology.objects.len());
     for (index, object) in topology.objects.iter().enumerate() {
