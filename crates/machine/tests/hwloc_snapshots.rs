@@ -66,6 +66,11 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "NUMANode",
         "hwloc places memory without CPUs at its access initiators, which have no part in scheduling",
     ),
+    (
+        "offline-cpu0-node0",
+        "NUMANode",
+        "sysfs has no directory of node 0, to which CPUs link: hwloc leaves it out, we keep them apart from node 1",
+    ),
 ];
 
 /// CPU sets of the machine's online CPUs by the names of [`LEVELS`].
@@ -77,7 +82,8 @@ fn levels(machine: &Machine) -> BTreeMap<&'static str, BTreeSet<String>> {
     };
     let caches = |level: u8, instruction: bool| -> BTreeSet<String> {
         let of = |c: &&Cache| c.level == level && (c.kind == CacheKind::Instruction) == instruction;
-        machine.caches.iter().filter(of).map(|c| (&c.cpus & &online).to_string()).collect()
+        let sets = machine.caches.iter().filter(of).map(|c| &c.cpus & &online);
+        sets.filter(|s| !s.is_empty()).map(|s| s.to_string()).collect()
     };
     let dies = each(&|c| Some(machine.die_cpus(c)));
     let packages = each(&|c| Some(machine.package_cpus(c)));

@@ -180,7 +180,7 @@ mod tests {
             fail(&[gicc(0, 0, 0)]),
             "APIC: offset 0x2c: found 0 enabled processors, expected 1 to 8192"
         );
-        assert!(read_bytes(giccs(1025)).unwrap_err().contains("found 1025 enabled processors"));
+        assert!(read_bytes(giccs(8193)).unwrap_err().contains("found 8193 enabled processors"));
         assert_eq!(
             fail(&[lapic(0, 0, 1), gicc(1, 1, 1)]),
             "APIC: offset 0x34: found a GIC CPU interface, and a local APIC at 0x2c, expected \

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 /// Package number of each CPU; `siblings` are the CPUs of each one's core, `node_of` its NUMA node.
 ///
 /// CPUs are in one package where sysfs lists them together, or gives them one id where it has no lists. The number is
-/// the id. Where an id stands for several lists, or no CPU has one (s390), packages have the numbers of their first
-/// CPUs. Where there is neither (-1, or no file), it is that of the core's or node's other CPUs, else the number of the
-/// NUMA node.
+/// the id. Where an id stands for several lists, or no CPU has one and lists hold more than a core (s390), packages have
+/// the numbers of their first CPUs. Where there is neither (-1, or no file), it is that of the core's or node's other
+/// CPUs, else the number of the NUMA node.
 pub(super) fn read(
     sysfs: &Sysfs,
     existing: &Existing,
@@ -24,19 +24,14 @@ pub(super) fn read(
     let lists = sets(sysfs, existing, MASKS, LISTS);
     let ids = ids(sysfs, siblings.len(), "physical_package_id");
     let numbered = ids.iter().any(Option::is_some);
-    let mut told: Vec<Option<u32>> = if numbered && one_list_an_id(&lists, &ids) {
+    // Kernels for POWER7 list a core's threads and give no id: such lists are no packages.
+    let wider = lists.iter().zip(siblings).any(|(list, core)| list.is_some() && list != core);
+    let by_id = if numbered { one_list_an_id(&lists, &ids) } else { !wider };
+    let mut told: Vec<Option<u32>> = if by_id {
         ids
     } else {
-        if numbered {
-            unknown.push(
-                "Numbers of packages: one id stands for several in sysfs; they have their first CPU's."
-                    .to_string(),
-            );
-        } else if lists.iter().any(Option::is_some) {
-            unknown.push(
-                "Numbers of packages: sysfs has none; they have their first CPU's.".to_string(),
-            );
-        }
+        let why = if numbered { "one id stands for several in sysfs" } else { "sysfs has none" };
+        unknown.push(format!("Numbers of packages: {why}; they have their first CPU's."));
         lists.iter().map(|list| Some(list.as_ref()?.first()? as u32)).collect()
     };
     let missing: CpuSet =
