@@ -28,7 +28,7 @@ impl Plan {
     /// Run `run`, from 0, of `workload` under `variant`.
     ///
     /// # Errors
-    /// Names and numbers that the experiment does not have, and workloads that are guests: these are not traced.
+    /// Names and numbers that the experiment does not have, and workloads of partitions: these are not traced.
     pub fn again(
         &self,
         workload: &str,
