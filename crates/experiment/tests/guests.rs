@@ -79,7 +79,7 @@ fn what_cannot_be_is_one_line() {
         (
             "{ l2-prefetch-engine = true }",
             "{ l2-prefetch-engine = false }",
-            "variant `l2`: guests: prefetch: found it without the engine",
+            "variant `l2`: partitions: prefetch: found it without the engine",
         ),
         ("one_set_in = 16", "one_set_in = 7", "kvm: one_set_in: found 7, expected 1, 2, 4"),
         ("sysbench_memory = {", "idle = {", "unknown field `block_kib`"),
