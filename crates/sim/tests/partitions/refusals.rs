@@ -30,11 +30,11 @@ fn parameters_are_named() {
         ),
         (
             refused(|p| p.partitions.clear()),
-            "kvm: partition: found 0, expected 1 to 64 partitions in all",
+            "kvm: guest: found 0, expected 1 to 64 partitions in all",
         ),
         (
             refused(|p| p.partitions = vec![partition(1, 1, apache())]),
-            "kvm: partition.vcpus: found 1, expected at least 2 with apache_bench: the client has one of its own",
+            "kvm: guest.vcpus: found 1, expected at least 2 with apache_bench: the client has one of its own",
         ),
         (
             refused(|p| p.partitions = vec![partition(1, 1, chase(0.0))]),
