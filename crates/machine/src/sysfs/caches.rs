@@ -18,13 +18,12 @@ pub(super) fn read(
     siblings: &[Option<CpuSet>],
     unknown: &mut Vec<String>,
 ) -> Vec<Cache> {
-    let count = siblings.len();
     let mut caches: Vec<Cache> = Vec::new();
     let (mut without, mut nobodys) = (CpuSet::EMPTY, CpuSet::EMPTY);
     // Sharers show one cache at one index, so that level and kind are read once.
     let mut shown: BTreeSet<(u32, CpuSet)> = BTreeSet::new();
     let mut known: BTreeSet<(u8, CacheKind, CpuSet)> = BTreeSet::new();
-    for cpu in 0..count {
+    for (cpu, own) in siblings.iter().enumerate() {
         let all = format!("{CPU_DIR}/cpu{cpu}/cache");
         let mut any = false;
         for index in sysfs.numbered(&all, "index") {
@@ -33,7 +32,7 @@ pub(super) fn read(
             any = true;
             if cpus.is_empty() {
                 nobodys.insert(cpu);
-                cpus = siblings[cpu].clone().unwrap_or_else(|| CpuSet::single(cpu));
+                cpus = own.clone().unwrap_or_else(|| CpuSet::single(cpu));
             }
             if shown.contains(&(index, cpus.clone())) {
                 continue;
