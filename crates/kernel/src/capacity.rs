@@ -103,7 +103,7 @@ impl Asymmetry {
                 SdFlags::ASYM_CPUCAPACITY
             }
             Asymmetry::Levels { .. } => SdFlags::empty(),
-            Asymmetry::Spans(sets) => match sets.iter().filter(|s| s.intersects(&span)).count() {
+            Asymmetry::Spans(sets) => match sets.iter().filter(|s| s.intersects(span)).count() {
                 0 | 1 => SdFlags::empty(),
                 seen if seen < sets.len() => SdFlags::ASYM_CPUCAPACITY,
                 _ => SdFlags::ASYM_CPUCAPACITY | SdFlags::ASYM_CPUCAPACITY_FULL,
