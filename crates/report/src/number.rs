@@ -13,8 +13,8 @@ pub(crate) fn signed(value: f64, digits: usize) -> String {
 /// `value`, or zero where it is printed as one.
 fn zero(value: f64, digits: usize) -> f64 {
     let printed = format!("{value:.digits$}");
-    let is_zero = printed.starts_with('-') && !printed.contains(|c: char| matches!(c, '1'..='9'));
-    if is_zero { 0.0 } else { value }
+    let is_zero = !printed.contains(|c: char| matches!(c, '1'..='9'));
+    if value.is_finite() && is_zero { 0.0 } else { value }
 }
 
 #[cfg(test)]

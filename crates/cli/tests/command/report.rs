@@ -69,7 +69,7 @@ fn damaged_results_say_what_is_wrong_and_show_what_is_left() {
     let other = "{\"format\": 7, \"schedscape\": \"0.9.0\"}";
     std::fs::write(store.join("manifest.json"), other).expect("a manifest");
     let error = refused(&[&report[..], &["--partial"]].concat());
-    assert!(error.contains("format: found 7 of schedscape 0.9.0, expected 1"), "{error}");
+    assert!(error.contains("format: found 7 of schedscape 0.9.0, expected 2"), "{error}");
 
     let empty = dir.path().join("empty");
     std::fs::create_dir(&empty).expect("a directory");

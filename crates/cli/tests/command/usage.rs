@@ -39,6 +39,10 @@ fn small_cores_are_listed_as_in_the_studys_sysfs_file() {
 
 #[test]
 fn this_computer_can_be_shown() {
+    if !std::path::Path::new("/sys/devices/system/cpu/possible").exists() {
+        println!("skipped: no sysfs");
+        return;
+    }
     let text = stdout(&["machine", "show", "host"]);
     assert!(text.contains("CPU"), "{text}");
 }
@@ -170,7 +174,7 @@ fn broken_stores_are_refused() {
     write(&store, "runs.parquet", &runs[..runs.len() / 2]);
     assert!(refused(&["compare", &name]).contains("runs.parquet"));
     write(&store, "manifest.json", b"{\"format\": 99}");
-    assert!(refused(&["compare", &name]).contains("format: found 99, expected 1"));
+    assert!(refused(&["compare", &name]).contains("format: found 99, expected 2"));
     write(&store, "manifest.json", b"{");
     assert!(refused(&["compare", &name]).contains("manifest.json"));
     assert!(refused(&["compare", &dir.path().display().to_string()]).contains("manifest.json"));

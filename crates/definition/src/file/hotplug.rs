@@ -106,7 +106,7 @@ mod tests {
     fn bad_entries_are_named() {
         for (hotplug, expected) in [
             ("[{ at_s = 1, offline = \"4-\" }]", "hotplug: offline: found `4-`"),
-            ("[{ at_s = 1, online = \"5000\" }]", "hotplug: online: found `5000`"),
+            ("[{ at_s = 1, online = \"50000\" }]", "hotplug: online: found `50000`"),
             ("[{ at_s = 1, ofline = \"4\" }]", "unknown field `ofline`"),
             ("[{ at_s = 1 }]", "hotplug: found none of `offline` and `online`"),
             ("[{ at_s = 1, offline = \"4\", online = \"5\" }]", "hotplug: found both"),

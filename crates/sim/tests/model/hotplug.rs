@@ -287,7 +287,13 @@ fn tasks_stay_on_their_node() {
     ] {
         let mut w = Workload::default();
         let second = Op::RunFor(1_000 * MS);
-        tasks(&mut w, "bound", 1, std::slice::from_ref(&second), Some([0, 4, 6].into_iter().collect()));
+        tasks(
+            &mut w,
+            "bound",
+            1,
+            std::slice::from_ref(&second),
+            Some([0, 4, 6].into_iter().collect()),
+        );
         let program = w.program("keeps", vec![second]);
         // The other two CPUs are taken, so that it is on CPU 6.
         for cpu in [0, 4] {
