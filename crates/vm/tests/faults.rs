@@ -93,7 +93,7 @@ fn a_guest_that_hangs() {
 
 #[test]
 fn a_guest_that_never_ends() {
-    let error = fails("while :; do echo tick; sleep 0.2; done");
+    let error = fails("while :; do echo tick; sleep 0.02; done");
     assert!(error.starts_with("guest: not done after 4 s\n  | tick\n"), "{error}");
     assert_eq!(error.lines().count(), 21, "{error}");
 }

@@ -30,7 +30,13 @@ fn the_largest_machine_has_domains_and_runs() {
         .iter()
         .map(|d| (d.name, d.span.to_string(), d.groups.len()))
         .collect();
-    let expected = [("SMT", "8190-8191", 2), ("MC", "7680-8191", 256), ("NUMA", "0-8191", 16)];
+    // QEMU's EPYC has an L3 for each four cores.
+    let expected = [
+        ("SMT", "8190-8191", 2),
+        ("MC", "8184-8191", 4),
+        ("PKG", "7680-8191", 64),
+        ("NUMA", "0-8191", 16),
+    ];
     assert_eq!(last, expected.map(|(name, span, groups)| (name, span.to_string(), groups)));
 
     let mut w = Workload::default();

@@ -126,7 +126,7 @@ fn what_is_wrong_with_a_line_is_said() {
             line("sched_waking: comm=x pid=99999999 prio=1 target_cpu=000"),
             "line 1: pid: found \"99999999\"",
         ),
-        (line("sched_waking: comm=x pid=1 prio=1 target_cpu=1024"), "line 1: CPU: found \"1024\""),
+        (line("sched_waking: comm=x pid=1 prio=1 target_cpu=8192"), "line 1: CPU: found \"8192\""),
         (line("cpu_idle: state=x cpu_id=1"), "line 1: state: found \"x\", expected a number"),
         (line("sched_wakeup: comm=").replace("1.000000", "1.0"), "line 1: time: found \"1.0\""),
         (line("irq_handler_entry: irq=1"), "trace: found none of sched_switch"),
