@@ -44,31 +44,31 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run an experiment and show machine, domains, results and predictions
+    /// Run an experiment and show its machine, sched domains and results
     Run(RunArgs),
-    /// Show the results that `run --out` stored, or compare MMTests' results
+    /// Print stored results, compare two engines, or compare MMTests results
     Compare(CompareArgs),
-    /// Make one HTML file of the results that `run --out` stored, to look at and to send
+    /// Make a single HTML file from stored results
     Report(ReportArgs),
-    /// Show published beside predicted figures, study by study
+    /// Predict what studies published, and show both
     Validate(ValidateArgs),
-    /// Show machines
+    /// Show and compare machines
     Machine {
         #[command(subcommand)]
         command: MachineCommand,
     },
     /// Show the sched domains that a kernel builds on a machine
     Domains(DomainsArgs),
-    /// Boot real kernels in QEMU on machines that schedscape knows
+    /// Boot real kernels in QEMU, as guests shaped like a machine
     Vm {
         #[command(subcommand)]
         command: VmCommand,
     },
-    /// Write the timeline of a simulated run, or of a guest's, for Perfetto, as ftrace's text or as trace.dat
+    /// Write the timeline of a run for Perfetto, as ftrace text or as trace.dat
     Trace(TraceArgs),
-    /// List the mechanisms that can be switched
+    /// List the mechanisms that a variant can switch
     Mechanisms,
-    /// Show when it is worth logging a vcore's caches: working set by time slice by rate of the restore
+    /// Find out when logging a vcore's caches pays, by working set, time slice and restore rate
     PrefetchSweep(PrefetchSweepArgs),
     /// Print a completion script for a shell
     Completions {
@@ -81,9 +81,9 @@ pub enum Command {
 pub enum MachineCommand {
     /// Show one machine
     Show(ShowArgs),
-    /// Compare two machines level by level; exit code 1 where they differ
+    /// Compare two machines level by level; exit code 1 if they differ
     Diff(DiffArgs),
-    /// List the catalog
+    /// List the machines of the catalog
     List,
 }
 
@@ -95,39 +95,40 @@ Examples:
   schedscape run experiments/power9-big-core.toml --out out/big-core --threads 1
   schedscape run experiments/big-core-guest.toml --engine vm --out out/vm
 
-Interrupted runs go on where they stopped when the same command is given again:
+To resume an interrupted experiment, give the same command again:
   schedscape run experiments/epyc-7742-frequency-invariance.toml --out out/epyc")]
 pub struct RunArgs {
     /// The experiment file (TOML)
     pub experiment: PathBuf,
-    /// What runs the workloads
+    /// Engine that runs the workloads
     #[arg(long, value_enum, default_value_t = EngineName::Sim)]
     pub engine: EngineName,
-    /// Store all runs in this new directory (Parquet and a manifest). Until it is whole, finished runs are kept in
-    /// DIR.partial; the same command goes on from there after an interruption
+    /// Store all runs in this new directory (a Parquet file and a manifest). Finished runs are kept
+    /// in DIR.partial until then; after an interruption, give the same command again to resume
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Seed instead of the file's
+    /// Seed; overrides the file's
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Runs of each workload under each variant instead of the file's
+    /// Runs of each workload under each variant; overrides the file's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
-    /// Just these workloads of the file
+    /// Run only this workload; may be repeated
     #[arg(long = "workload", value_name = "NAME")]
     pub workloads: Vec<String>,
-    /// Threads that run replicas; 0 is one a CPU. Results do not depend on it
+    /// Threads to use; 0 means one per CPU. Results do not depend on it
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
-    /// Show what runs counted as well: wake-ups, where they landed, their latencies, balancing, moves by distance
+    /// Also show counters: wake-ups, where they landed, their latencies, balancing, moves by
+    /// distance
     #[arg(long)]
     pub counters: bool,
-    /// Print data instead of text
+    /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub layout: LayoutArgs,
-    /// With `--engine vm`: boots of each kernel and firmware, over which the runs are spread
+    /// With `--engine vm`: spread the runs over this many boots of each kernel and firmware
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub boots: Option<u32>,
     #[command(flatten, next_help_heading = "Guests, with `--engine vm`")]
@@ -152,16 +153,18 @@ Examples:
   schedscape compare --mmtests work/log 6.12-vanilla 6.12-patched
   schedscape compare --mmtests work/log 5.9-ondemand 5.9-perfgov 5.9-schedutil --json")]
 pub struct CompareArgs {
-    /// A directory that `run --out` wrote, or two of one experiment by two engines, side by side; with --mmtests two or more runs, the first being the baseline
+    /// A directory written by `run --out`, or two of the same experiment on two engines. With
+    /// --mmtests: two or more runs, the first of which is the baseline
     #[arg(required = true, value_name = "DIR|RUN")]
     pub names: Vec<PathBuf>,
-    /// Compare MMTests' results: the directory with the runs' directories, MMTests' work/log
+    /// Compare MMTests results; LOG is MMTests' work/log, which contains the runs
     #[arg(long, value_name = "LOG", conflicts_with = "counters")]
     pub mmtests: Option<PathBuf>,
-    /// Show what runs counted as well: wake-ups, where they landed, their latencies, balancing, moves by distance
+    /// Also show counters: wake-ups, where they landed, their latencies, balancing, moves by
+    /// distance
     #[arg(long)]
     pub counters: bool,
-    /// Print data instead of text
+    /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -174,12 +177,12 @@ Examples:
   schedscape validate
   schedscape validate power9-big-core --json")]
 pub struct ValidateArgs {
-    /// One study; all that work so far where absent
+    /// A study [default: all]
     pub study: Option<String>,
     /// Threads that run replicas; 0 is one a CPU
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
-    /// Print a list of cells instead of tables
+    /// Print JSON (one object per cell) instead of tables
     #[arg(long)]
     pub json: bool,
 }
@@ -191,19 +194,19 @@ Examples:
   schedscape prefetch-sweep --output out/sweep
   schedscape prefetch-sweep --l3 --json > sweep.json")]
 pub struct PrefetchSweepArgs {
-    /// A machine with the engine's constants, as POWER8 of the catalog
+    /// A machine with the constants of the prefetch engine, such as the catalog's POWER8
     #[arg(default_value = "power8-16core")]
     pub machine: String,
-    /// Log the L3's most recently used way as well
+    /// Also log the most recently used way of the L3
     #[arg(long)]
     pub l3: bool,
     /// Write the heat map (prefetch-sweep.svg) and the tables (prefetch-sweep.txt) into this directory
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Threads; 0 is one a CPU. Results do not depend on it
+    /// Threads to use; 0 means one per CPU. Results do not depend on it
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,
-    /// Print data instead of tables
+    /// Print JSON instead of tables
     #[arg(long)]
     pub json: bool,
 }
@@ -211,12 +214,14 @@ pub struct PrefetchSweepArgs {
 /// Which machine, and which of its CPUs are online.
 #[derive(Debug, ClapArgs)]
 pub struct MachineArgs {
-    /// A catalog name, `host`, a device tree (.dtb) or a directory with sys/devices/system/cpu
+    /// A machine: a catalog name, `host`, a machine file (.toml), a copy of sysfs (directory, tar
+    /// archive or listing), a device tree, ACPI tables, hwloc XML, `synthetic:LEVELS` or
+    /// `qemu:ARGUMENTS`
     pub machine: String,
-    /// Take the machine in this SMT mode, as `ppc64_cpu --smt=N` leaves it
+    /// Use N threads per core, as `ppc64_cpu --smt=N` does
     #[arg(long, value_name = "N")]
     pub smt: Option<u32>,
-    /// Take the machine with just these CPUs online
+    /// Use only these CPUs; take the others offline
     #[arg(long, value_name = "LIST", conflicts_with = "smt")]
     pub online: Option<CpuSet>,
 }
@@ -232,19 +237,19 @@ Examples:
 pub struct ShowArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// List each online CPU's small-core siblings, as the big-core study's sysfs file
+    /// List the small-core siblings of each online CPU, as in the big-core study's sysfs file
     #[arg(long, conflicts_with = "constants")]
     pub small_cores: bool,
-    /// List what things cost on it, with unit and provenance
+    /// List the machine's constants (costs of operations) with unit and provenance
     #[arg(long)]
     pub constants: bool,
-    /// Form
+    /// Output format
     #[arg(long, value_enum, default_value_t = MachineFormat::Tree)]
     pub format: MachineFormat,
-    /// Print data instead of text; the same as `--format json`
+    /// Same as `--format json`
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
-    /// Write to this file, whole or not at all, instead of standard output
+    /// Write to this file instead of standard output; it appears only when complete
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -255,11 +260,11 @@ pub enum MachineFormat {
     Tree,
     /// A picture of nested boxes
     Svg,
-    /// All that is known, as data
+    /// The whole model
     Json,
-    /// hwloc's XML (version 2), which `lstopo -i` draws
+    /// hwloc XML (version 2), for `lstopo -i`
     Hwloc,
-    /// The kernel's own files, as `grep -r . /sys/devices/system/cpu` prints them
+    /// The kernel's files, as printed by `grep -r . /sys/devices/system/cpu`
     Sysfs,
 }
 
@@ -269,11 +274,11 @@ Examples:
   schedscape machine diff power9-big-core host
   schedscape machine diff capture/boot capture/smt4 --json")]
 pub struct DiffArgs {
-    /// The first machine: a catalog name, `host` or a path, as for `machine show`
+    /// First machine, as for `machine show`
     pub a: String,
     /// The second machine
     pub b: String,
-    /// Print data instead of text
+    /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
 }
@@ -287,7 +292,7 @@ Examples:
   schedscape domains power9-big-core --kernel 4.18 --mechanism small-core-smt=on --smt 2 --format study
   schedscape domains power9-big-core --kernel 6.12 --smt 4 --went-offline 12 --format debugfs
 
-What changes, and whether the prediction holds (exit code 0: equal, 1: different, 2: could not be compared):
+Comparisons (exit code 0: equal, 1: different, 2: could not be compared):
   schedscape domains power9-big-core --kernel 5.9 --diff kernel=5.11
   schedscape domains power9-big-core --kernel 6.12 --diff small-core-smt=off
   schedscape domains capture/boot --diff recorded
@@ -295,24 +300,24 @@ What changes, and whether the prediction holds (exit code 0: equal, 1: different
 pub struct DomainsArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Kernel release, as 4.18 or 6.12; for `host` and a capture's step the one recorded there where absent
+    /// Kernel release, such as 6.12 [default for `host` and captures: the kernel recorded there]
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<kernel::Version>,
-    /// Switch a mechanism (see `schedscape mechanisms`)
+    /// Switch a mechanism (listed by `schedscape mechanisms`); may be repeated
     #[arg(long = "mechanism", value_name = "NAME=on|off")]
     pub mechanisms: Vec<String>,
-    /// The offline CPU that went last: kernels from 6.10 to 7.0 still count it in balance intervals. For a
-    /// capture's step the one in `config.json` beside it where absent
+    /// The CPU that went offline last; kernels from 6.10 to 7.0 still count it in balance intervals
+    /// [default for captures: from config.json]
     #[arg(long, value_name = "CPU")]
     pub went_offline: Option<usize>,
-    /// Form
+    /// Output format
     #[arg(long, value_enum, default_value_t = DomainsFormat::Log)]
     pub format: DomainsFormat,
-    /// Print data instead of text
+    /// Print JSON instead of text
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
-    /// Show what differs: under another kernel (`kernel=VERSION`), with a mechanism switched (`NAME=on|off`), on
-    /// the kernel that runs (`running`, for `host`), or in a capture's step (`recorded`)
+    /// Compare with another kernel (`kernel=VERSION`), with a mechanism switched (`NAME=on|off`),
+    /// with the running kernel (`running`, for `host`) or with what a capture recorded (`recorded`)
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["format", "json"])]
     pub diff: Option<String>,
 }
@@ -323,7 +328,7 @@ pub enum DomainsFormat {
     Log,
     /// `cpuN/domainM/FILE: VALUE`, as in the kernel's debugfs
     Debugfs,
-    /// The SMT domain of CPU 0 and 1, as the big-core study prints it
+    /// The SMT domains of CPUs 0 and 1, as the big-core study prints them
     Study,
     /// The hierarchy from the top down, each domain once
     Tree,

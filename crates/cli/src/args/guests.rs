@@ -8,18 +8,18 @@ use std::path::PathBuf;
 pub enum VmCommand {
     /// Fetch QEMU, kernels and guest programs as Debian packages, without root
     Fetch(FetchArgs),
-    /// Say what is missing to boot guests, and the command that installs it; exit code 1 where something is
+    /// Check what guests need, and say how to get what is missing; exit code 1 if something is
     Doctor(DoctorArgs),
-    /// Boot a machine and show the sched domains that its kernel builds
+    /// Boot a machine as a guest and show the sched domains that its kernel builds
     Domains(VmDomainsArgs),
-    /// Boot a machine and keep what its kernel says of it, in the form that `domains` and `machine` read
+    /// Boot a machine as a guest and store its sysfs, firmware tables, sched domains and log
     Capture(CaptureArgs),
 }
 
 /// Where fetched things are.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct CacheArgs {
-    /// Directory of what is fetched; $XDG_CACHE_HOME/schedscape or ~/.cache/schedscape where absent
+    /// Directory of fetched packages [default: $XDG_CACHE_HOME/schedscape or ~/.cache/schedscape]
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
 }
@@ -34,16 +34,16 @@ Examples:
 apt resolves, downloads and verifies with the keys of this computer, in a directory of its own; nothing is installed.
 An interrupted download goes on when the same command is given again.")]
 pub struct FetchArgs {
-    /// Architecture of the guests: amd64, arm64 or ppc64el; all where absent
+    /// Architecture of the guests: amd64, arm64 or ppc64el [default: all]
     #[arg(long = "arch", value_name = "ARCH")]
     pub archs: Vec<vm::Arch>,
-    /// Debian's suite
+    /// Debian suite
     #[arg(long, default_value = "stable")]
     pub suite: String,
-    /// Kernel release that the suite must have; its newest where absent
+    /// Kernel release; the suite must have it [default: its newest]
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<kernel::Version>,
-    /// Just these
+    /// Fetch only these
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
     pub only: Vec<Part>,
     #[command(flatten)]
@@ -57,9 +57,9 @@ pub enum Part {
     Qemu,
     /// The guest's kernel
     Kernel,
-    /// What runs in guests, as packages
+    /// Benchmarks and tools for guests
     Programs,
-    /// Our own worker for guests, built with a compiler that is installed or fetched
+    /// schedscape's own benchmark program, built by an installed or fetched compiler
     Worker,
 }
 
@@ -74,7 +74,7 @@ pub struct DoctorArgs {
     pub archs: Vec<vm::Arch>,
     #[command(flatten)]
     pub cache: CacheArgs,
-    /// Print data instead of text
+    /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
 }
@@ -82,23 +82,24 @@ pub struct DoctorArgs {
 /// What guests boot and run on.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct GuestArgs {
-    /// Kernel release. Where absent, the newest that is fetched, and for an experiment that of each variant
+    /// Kernel release, such as 6.12 [default: each variant's own; without an experiment, the newest
+    /// that is fetched]
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<kernel::Version>,
-    /// What executes the guest's instructions
+    /// How to execute the guest's instructions
     #[arg(long, value_enum, default_value_t = AccelName::Tcg)]
     pub accel: AccelName,
-    /// Let the guest's clock count instructions, of so many nanoseconds each as a power of two (0 to 10); one CPU of
-    /// the guest runs at a time then
+    /// Let the guest's clock count instructions of 2^SHIFT ns each (SHIFT from 0 to 10). Results
+    /// are then reproducible, and one guest CPU runs at a time
     #[arg(long, value_name = "SHIFT", num_args = 0..=1, default_missing_value = "1", value_parser = clap::value_parser!(u8).range(0..=10))]
     pub icount: Option<u8>,
-    /// Further words for the kernel's command line
+    /// Words to add to the kernel command line
     #[arg(long, value_name = "WORDS", default_value = "")]
     pub append: String,
-    /// Seconds that a boot with all its runs may take; 3600 where absent
+    /// Longest time for a boot with all its runs, in s [default: 3600]
     #[arg(long, value_name = "S")]
     pub limit_s: Option<u64>,
-    /// Seconds that a guest may be silent; 600 where absent
+    /// Longest time without output from a guest, in s [default: 600]
     #[arg(long, value_name = "S")]
     pub silence_s: Option<u64>,
     #[command(flatten)]
@@ -131,9 +132,9 @@ impl GuestArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AccelName {
-    /// QEMU's own translation: any architecture on any
+    /// QEMU's translation; works for every architecture
     Tcg,
-    /// The processor itself, for guests of this computer's architecture
+    /// Hardware virtualisation; only for guests of this computer's architecture
     Kvm,
 }
 
@@ -145,22 +146,22 @@ Examples:
   schedscape vm domains power9-big-core --plain --format study
   schedscape vm domains 'qemu:-M q35 -smp 16,sockets=2,cores=4,threads=2' --kernel 6.12 --diff
 
-With --diff the exit code is 0 where the kernel builds what is predicted, 1 where not, 2 where that cannot be said.")]
+Exit code with --diff: 0 if the kernel builds the predicted domains, 1 if not, 2 if they could not be compared.")]
 pub struct VmDomainsArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Leave firmware's thread groups (POWER) or clusters (arm64) away
+    /// Leave thread groups (POWER) or clusters (arm64) out of the firmware
     #[arg(long)]
     pub plain: bool,
     #[command(flatten)]
     pub guest: GuestArgs,
-    /// Form
+    /// Output format
     #[arg(long, value_enum, default_value_t = DomainsFormat::Log)]
     pub format: DomainsFormat,
-    /// Show what differs from the prediction
+    /// Compare with the prediction
     #[arg(long, conflicts_with = "format")]
     pub diff: bool,
-    /// Keep the capture in this new directory
+    /// Store the capture in this new directory
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
 }
@@ -175,17 +176,18 @@ Examples:
 pub struct CaptureArgs {
     /// A catalog name, `qemu:ARGUMENTS`, or a path, as for `machine show`
     pub machine: String,
-    /// The new directory
+    /// Directory to create
     #[arg(long, short, value_name = "DIR")]
     pub output: PathBuf,
-    /// States to capture after `boot`: name and CPUs that go offline first, as NAME:CPU.CPU;NAME:CPU
+    /// Steps to capture after `boot`. Each has a name and CPUs to take offline first, as in
+    /// NAME:CPU.CPU;NAME:CPU
     #[arg(long, value_name = "STEPS", default_value = "", value_parser = steps)]
     pub steps: Steps,
-    /// Record the scheduler's tracepoints and those of idle states and frequencies while messages go to and fro, as
-    /// ftrace's text in trace.txt
+    /// Also record scheduler, idle-state and frequency tracepoints while two tasks exchange
+    /// messages, as ftrace text in trace.txt
     #[arg(long)]
     pub trace: bool,
-    /// Leave firmware's thread groups (POWER) or clusters (arm64) away
+    /// Leave thread groups (POWER) or clusters (arm64) out of the firmware
     #[arg(long)]
     pub plain: bool,
     #[command(flatten)]

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 /// How results are laid out.
 #[derive(Debug, ClapArgs)]
 pub struct LayoutArgs {
-    /// Layout; where absent, tables of rows as MMTests' and single workloads as ministat's
+    /// Layout of the tables [default: mmtests for tables with rows, ministat for single workloads]
     #[arg(long, value_enum, conflicts_with = "json")]
     pub style: Option<StyleName>,
-    /// Print figures as comma-separated values, a line for each variant of each quantity
+    /// Print CSV, one line per variant and quantity
     #[arg(long, conflicts_with_all = ["json", "style", "counters"])]
     pub csv: bool,
 }
@@ -31,13 +31,13 @@ impl LayoutArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StyleName {
-    /// Tables of figures and changes, as MMTests' users mail them
+    /// Tables of figures and changes, as MMTests prints them
     Mmtests,
-    /// ministat's table of each quantity
+    /// One ministat table per quantity
     Ministat,
-    /// A line a variant, with the spread of its runs
+    /// One line per variant, with a sparkline of its runs
     Plain,
-    /// The same as tables in Markdown
+    /// Markdown tables
     Markdown,
 }
 
@@ -48,25 +48,25 @@ Examples:
   schedscape report out/big-core --output big-core.html --svg pictures
   schedscape report out/clusters --workload hackbench-48 --output clusters.html")]
 pub struct ReportArgs {
-    /// A directory that `run --out` wrote
+    /// A directory written by `run --out`
     pub dir: PathBuf,
-    /// The file to write, whole or not at all
+    /// File to write; it appears only when complete
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// Write each picture as a file of its own into this directory
+    /// Also write each picture to a file of its own in this directory
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
-    /// The workload whose first run is simulated again for the map of busy CPUs; where absent the first that has several
-    /// variants, of a table's rows the middle one
+    /// Workload whose first run is simulated again for the map of busy CPUs [default: the first
+    /// with several variants; the middle row of a table]
     #[arg(long, value_name = "NAME", conflicts_with = "no_heat_map")]
     pub workload: Option<String>,
-    /// Leave the map of busy CPUs out, and simulate nothing
+    /// Omit the map of busy CPUs; nothing is simulated
     #[arg(long)]
     pub no_heat_map: bool,
-    /// The folder of the experiment file, for workloads that name files
+    /// Directory of the experiment file, for workloads that name files
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub base: PathBuf,
-    /// Report what is left of results that are damaged
+    /// Report what is left of damaged results
     #[arg(long)]
     pub partial: bool,
 }

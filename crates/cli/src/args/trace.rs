@@ -22,39 +22,39 @@ A run is simulated again with its own seed, so a stored run needs no timeline; o
 run anew. Perfetto's form opens in https://ui.perfetto.dev; ftrace's text is what
 /sys/kernel/tracing/trace prints; trace-cmd and KernelShark read trace.dat.")]
 pub struct TraceArgs {
-    /// An experiment (.toml), a directory that `run --out` wrote, or a kernel's ftrace text
+    /// An experiment file (.toml), a directory written by `run --out`, or a kernel's ftrace text
     pub source: PathBuf,
-    /// The workload; the experiment's only one where absent
+    /// Workload [default: the only one of the experiment]
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
-    /// What runs it, where the source is an experiment
+    /// Engine, if the source is an experiment
     #[arg(long, value_enum, default_value_t = EngineName::Sim)]
     pub engine: EngineName,
-    /// The variant; the workload's only one where absent
+    /// Variant [default: the only one of the workload]
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
-    /// The run, from 0
+    /// Number of the run, counted from 0
     #[arg(long, value_name = "N")]
     pub run: Option<u32>,
-    /// Seed instead of the experiment's, as for `run`
+    /// Seed; overrides the experiment's
     #[arg(long)]
     pub seed: Option<u64>,
-    /// The timeline's file, whole or not at all
+    /// File to write; it appears only when complete
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// Form; by the file's extension where absent: .pftrace and .perfetto-trace, .txt and .trace, or .dat
+    /// Output format [default: by extension: .pftrace, .perfetto-trace; .txt, .trace; .dat]
     #[arg(long, value_enum)]
     pub format: Option<TraceFormat>,
-    /// From this time on, in ms of the timeline's clock
+    /// Start of the window, in ms of the timeline's clock
     #[arg(long, value_name = "MS", value_parser = ns)]
     pub from_ms: Option<Ns>,
-    /// Before this time
+    /// End of the window, in ms, exclusive
     #[arg(long, value_name = "MS", value_parser = ns)]
     pub to_ms: Option<Ns>,
-    /// Just what happens on these CPUs or to them
+    /// Only records made by these CPUs or about them
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<CpuSet>,
-    /// Just what happens to tasks of this name, or to the task of this number
+    /// Only records about tasks with this name or thread ID; may be repeated
     #[arg(long = "task", value_name = "NAME|PID")]
     pub tasks: Vec<String>,
     #[command(flatten, next_help_heading = "Guests, with `--engine vm`")]
