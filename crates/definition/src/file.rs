@@ -10,7 +10,7 @@ mod prefetch;
 
 pub use background::BackgroundEntry;
 pub use constants::{ConstantsEntry, ConstantsError};
-pub use entry::{RowEntry, WorkloadEntry};
+pub use entry::{DEFAULT_RUNS, RowEntry, WorkloadEntry};
 pub use frequency::FrequencyEntry;
 pub use hotplug::HotplugEntry;
 pub use prefetch::PrefetchEntry;
