@@ -51,7 +51,7 @@ pub struct CpuState {
     pub nr_running: u32,
     /// `TIF_NEED_RESCHED`.
     pub need_resched: bool,
-    /// Next tick; [`NEVER`] while the tick is stopped.
+    /// Next tick; `NEVER` while the tick is stopped.
     pub tick_ns: u64,
     /// Tasks that wait for I/O and slept last here (`rq::nr_iowait`).
     pub nr_iowait: u32,

@@ -62,7 +62,7 @@ pub struct Comparison {
 /// compares a thing with itself 100 times should claim a difference at most 5 times. At a nominal 5 %, the number of false
 /// claims is binomial with mean 5 and exceeds 5 in four batches out of ten. At 1 %, it does so in one of two thousand.
 ///
-/// `None` if [`crate::percent_change`] or [`crate::difference`] gives `None`.
+/// `None` if [`crate::percent_change`] or the Student interval gives `None`.
 pub fn compare(
     base: &[f64],
     variant: &[f64],

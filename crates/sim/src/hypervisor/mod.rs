@@ -63,7 +63,7 @@ impl Hypervisor {
     ///
     /// # Errors
     /// Constants or caches that the machine lacks, subcores that it cannot have, a setting with hotplug or governors, and
-    /// what [`Scenario::new`] refuses.
+    /// what [`crate::Scenario::new`] refuses.
     pub fn new(
         machine: &Machine,
         kernel: &Kernel,

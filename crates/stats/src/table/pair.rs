@@ -22,7 +22,7 @@ pub struct Figure {
     /// The estimator's value, in the table's unit.
     pub value: f64,
     /// Half the width of the value's confidence interval, in the table's unit: Student's t of the samples (of their
-    /// reciprocals for `Hmean`), or that of [`crate::subamean()`]. A single sample has none.
+    /// reciprocals for `Hmean`), or that of `SubAmean`. A single sample has none.
     pub half_width: Option<f64>,
     /// Number of samples.
     pub samples: usize,
