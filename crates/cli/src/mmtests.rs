@@ -20,5 +20,5 @@ pub fn compare(log: &Path, runs: &[PathBuf], args: &CompareArgs) -> Result<(), F
     if args.json {
         return print_json(&imported);
     }
-    print(&imported.text(args.layout.layout(), &resampling)?)
+    print(&imported.text(args.layout.layout())?)
 }

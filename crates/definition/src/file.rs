@@ -337,6 +337,19 @@ mod tests {
         assert_eq!(names, workload::Benchmark::NAMES);
     }
 
+    /// The examples that are whole experiments: the first is one of ten lines.
+    #[test]
+    fn documented_experiments_are_good() {
+        let doc = include_str!("../../../docs/experiments.md");
+        let blocks = doc.split("```toml\n").skip(1).filter_map(|s| s.split("```").next());
+        let whole: Vec<&str> = blocks.filter(|b| b.starts_with("name = ")).collect();
+        assert_eq!(whole.len(), 2);
+        for text in &whole {
+            ExperimentFile::parse(text, "docs/experiments.md").unwrap();
+        }
+        assert_eq!(whole[0].lines().count(), 10);
+    }
+
     /// Both forms of `constants` are read, and written as they were read.
     #[test]
     fn constants_are_a_name_or_a_table() {

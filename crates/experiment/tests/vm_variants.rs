@@ -3,6 +3,7 @@
 use definition::{ExperimentFile, Plan};
 use experiment::guests::{Bench, Options};
 use std::path::Path;
+use vm::board::GuestCpu;
 use vm::boot::Limits;
 use vm::{Accel, Cache};
 
@@ -58,8 +59,8 @@ fn features_modes_and_command_lines() {
     let bench = bench(&text, None).unwrap();
     let variant = &bench.variants()[1];
     assert_eq!(variant.features, ["NO_WA_WEIGHT"]);
-    assert_eq!(variant.offline, [15, 14, 13, 12, 7, 6, 5, 4]);
-    assert_eq!(variant.hotplug, [(0.5, 9, false)]);
+    assert_eq!(variant.offline, [15, 14, 13, 12, 7, 6, 5, 4].map(GuestCpu));
+    assert_eq!(variant.hotplug, [(0.5, GuestCpu(9), false)]);
     assert_eq!(variant.boot.append, "preempt=full");
 }
 

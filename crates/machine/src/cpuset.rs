@@ -4,6 +4,7 @@ mod text;
 
 pub use text::{ParseCpuListError, ParseCpuMaskError};
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
@@ -259,9 +260,9 @@ macro_rules! operator {
         impl $trait<$right> for $left {
             type Output = CpuSet;
             #[inline]
-            #[allow(clippy::needless_borrow)]
             fn $method(self, other: $right) -> CpuSet {
-                $function(&self, &other)
+                let (a, b) = (Borrow::<CpuSet>::borrow(&self), Borrow::<CpuSet>::borrow(&other));
+                $function(a, b)
             }
         }
     };

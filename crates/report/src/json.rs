@@ -155,13 +155,12 @@ fn metric(of: &MetricAnalysis) -> MetricDocument<'_> {
 }
 
 fn tables(all: &TablesAnalysis) -> TablesDocument<'_> {
-    let of = |part: &'_ Option<results::analysis::Part>| part.is_some();
-    debug_assert_eq!(of(&all.per_watt), of(&all.power), "watts and what follows from them");
+    let watts = all.watts.as_ref();
     TablesDocument {
         performance: &all.performance.overview,
-        per_watt: all.per_watt.as_ref().map(|p| &p.overview),
+        per_watt: watts.map(|w| &w.per_watt.overview),
         tables: &all.performance.tables,
-        per_watt_tables: all.per_watt.as_ref().map_or(&[], |p| &p.tables),
-        power: all.power.as_ref().map_or(&[], |p| &p.tables),
+        per_watt_tables: watts.map_or(&[], |w| &w.per_watt.tables),
+        power: watts.map_or(&[], |w| &w.power.tables),
     }
 }

@@ -33,11 +33,11 @@ pub fn machine_tree(machine: &Machine) -> String {
     }
     if machine.caches.iter().any(|c| c.origin == Origin::Catalog) {
         out.push_str(
-            "(catalog): from published documents; a kernel on the machine does not see it\n",
+            "(catalog): from published documents; a kernel on this machine cannot see it\n",
         );
     }
     if !machine.unknown.is_empty() {
-        out.push_str("What the source cannot tell:\n");
+        out.push_str("Not known from this source:\n");
         out.extend(machine.unknown.iter().map(|sentence| wrapped(sentence, "- ")));
     }
     out

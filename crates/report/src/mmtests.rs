@@ -2,8 +2,7 @@
 
 use crate::comparison;
 use crate::error::ReportError;
-use crate::layouts::{Style, csv, markdown, ministats, plain};
-use crate::text::{Layout, below, heading};
+use crate::text::{Layout, Shown, below, heading, laid_out};
 use results::analysis::{Finding, LEVEL, TableAnalysis, analyse, singly};
 use serde::Serialize;
 use stats::table::{Overview, overview};
@@ -17,6 +16,8 @@ pub struct Imported<'a> {
     left_out: &'a [String],
     overview: Overview,
     tables: Vec<TableAnalysis>,
+    #[serde(skip)]
+    resampling: &'a Resampling,
 }
 
 impl<'a> Imported<'a> {
@@ -28,12 +29,23 @@ impl<'a> Imported<'a> {
         runs: &'a [String],
         left_out: &'a [String],
         tables: Vec<Table>,
-        resampling: &Resampling,
+        resampling: &'a Resampling,
     ) -> Result<Imported<'a>, ReportError> {
         let overview = overview(&tables, resampling, LEVEL)?;
-        Ok(Imported { runs, left_out, overview, tables: analyse(tables, resampling)? })
+        let tables = analyse(tables, resampling)?;
+        Ok(Imported { runs, left_out, overview, tables, resampling })
     }
 
+    /// All of it in `layout`.
+    ///
+    /// # Errors
+    /// Values that cannot be written.
+    pub fn text(&self, layout: Layout) -> Result<String, ReportError> {
+        laid_out(self, layout)
+    }
+}
+
+impl Shown for Imported<'_> {
     /// Overview and tables.
     fn whole(&self) -> String {
         let mut out = heading("Overview");
@@ -45,22 +57,16 @@ impl<'a> Imported<'a> {
         out
     }
 
-    /// All of it in `layout`.
-    ///
-    /// # Errors
-    /// Values that cannot be written.
-    pub fn text(&self, layout: Layout, resampling: &Resampling) -> Result<String, ReportError> {
-        let findings = || self.tables.iter().flat_map(Finding::of_table).collect::<Vec<_>>();
-        Ok(match layout {
-            Layout::Whole => self.whole(),
-            Layout::Csv => csv(&findings())?,
-            Layout::Style(Style::Mmtests) => below(&self.tables),
-            Layout::Style(Style::Markdown) => markdown(&findings()),
-            Layout::Style(Style::Plain) => plain(&findings()),
-            Layout::Style(Style::Ministat) => {
-                let tables: Vec<Table> = self.tables.iter().map(|t| t.samples.clone()).collect();
-                ministats(&singly(&tables, resampling))
-            }
-        })
+    fn tables(&self) -> Result<String, ReportError> {
+        Ok(below(&self.tables))
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        self.tables.iter().flat_map(Finding::of_table).collect()
+    }
+
+    fn single_findings(&self) -> Vec<Finding> {
+        let tables: Vec<Table> = self.tables.iter().map(|t| t.samples.clone()).collect();
+        singly(&tables, self.resampling)
     }
 }

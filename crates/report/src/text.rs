@@ -4,8 +4,8 @@ use crate::error::ReportError;
 use crate::layouts::{Style, csv, markdown, ministats, plain};
 use crate::{comparison, constants, counters, validation, workload};
 use machine::{Constant, Mark};
-use results::Analysis;
-use results::analysis::{Part, TableAnalysis, TablesAnalysis};
+use results::analysis::{Finding, TableAnalysis, TablesAnalysis, WorkloadAnalysis};
+use results::{Analysis, WorkloadResults};
 
 /// How results are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,37 @@ pub fn heading(text: &str) -> String {
     format!("\x1b[1m{text}\x1b[0m\n")
 }
 
-/// `analysis` in `layout`, with what runs counted if that is asked for.
+/// What every layout can show: results of schedscape and of MMTests.
+pub(crate) trait Shown {
+    /// Everything, by sections.
+    fn whole(&self) -> String;
+
+    /// Everything as MMTests' tables.
+    fn tables(&self) -> Result<String, ReportError>;
+
+    /// What the runs say, rows of a table with its correction.
+    fn findings(&self) -> Vec<Finding>;
+
+    /// What the runs say, each quantity by itself.
+    fn single_findings(&self) -> Vec<Finding>;
+}
+
+/// `shown` in `layout`.
+///
+/// # Errors
+/// Samples that cannot be compared, values that cannot be written.
+pub(crate) fn laid_out(shown: &impl Shown, layout: Layout) -> Result<String, ReportError> {
+    Ok(match layout {
+        Layout::Whole => shown.whole(),
+        Layout::Csv => csv(&shown.findings())?,
+        Layout::Style(Style::Mmtests) => shown.tables()?,
+        Layout::Style(Style::Ministat) => ministats(&shown.single_findings()),
+        Layout::Style(Style::Markdown) => markdown(&shown.findings()),
+        Layout::Style(Style::Plain) => plain(&shown.findings()),
+    })
+}
+
+/// `analysis` in `layout`, with what runs counted if that is asked for: within the sections of the whole, below any other layout.
 ///
 /// # Errors
 /// Samples that cannot be compared, values that cannot be written.
@@ -32,23 +62,43 @@ pub fn results(
     layout: Layout,
     with_counters: bool,
 ) -> Result<String, ReportError> {
-    let mut out = match layout {
-        Layout::Whole => return Ok(whole(analysis, with_counters)),
-        Layout::Csv => csv(&analysis.findings())?,
-        Layout::Style(Style::Mmtests) => tables(&analysis.all_tables()?),
-        Layout::Style(Style::Ministat) => ministats(&analysis.single_findings()),
-        Layout::Style(Style::Markdown) => markdown(&analysis.findings()),
-        Layout::Style(Style::Plain) => plain(&analysis.findings()),
-    };
-    if with_counters {
-        let all = analysis.results.workloads.iter().zip(&analysis.workloads);
-        for (workload, analysed) in all {
+    let mut out = laid_out(&Sections { analysis, with_counters }, layout)?;
+    if with_counters && layout != Layout::Whole {
+        for (workload, analysed) in analysis.results.workloads.iter().zip(&analysis.workloads) {
             out.push_str(&heading(&workload.title));
-            out.push_str(&counters::counters(&analysis.results.counters, workload, analysed));
-            out.push('\n');
+            out.push_str(&counted(analysis, workload, analysed));
         }
     }
     Ok(out)
+}
+
+/// What runs of a workload counted.
+fn counted(analysis: &Analysis, of: &WorkloadResults, analysed: &WorkloadAnalysis) -> String {
+    counters::counters(&analysis.results.counters, of, analysed) + "\n"
+}
+
+/// An analysis, and whether its sections show counters.
+struct Sections<'a> {
+    analysis: &'a Analysis<'a>,
+    with_counters: bool,
+}
+
+impl Shown for Sections<'_> {
+    fn whole(&self) -> String {
+        whole(self.analysis, self.with_counters)
+    }
+
+    fn tables(&self) -> Result<String, ReportError> {
+        Ok(tables(self.analysis.all_tables()?.as_ref()))
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        self.analysis.findings()
+    }
+
+    fn single_findings(&self) -> Vec<Finding> {
+        self.analysis.single_findings()
+    }
 }
 
 /// Everything that follows from the results.
@@ -70,8 +120,7 @@ fn whole(analysis: &Analysis, with_counters: bool) -> String {
             out.push_str(&workload::ignored(of));
         }
         if with_counters {
-            out.push_str(&counters::counters(&results.counters, of, analysed));
-            out.push('\n');
+            out.push_str(&counted(analysis, of, analysed));
         }
     }
     if let Some(published) = &analysis.published {
@@ -89,18 +138,18 @@ fn whole(analysis: &Analysis, with_counters: bool) -> String {
 fn tables(all: &TablesAnalysis) -> String {
     let mut out = heading("Performance ratios");
     out.push_str(&comparison::overview(&all.performance.overview));
-    if let Some(per_watt) = &all.per_watt {
+    if let Some(watts) = &all.watts {
         out.push('\n');
         out.push_str(&heading("Performance-per-watt ratios"));
-        out.push_str(&comparison::overview(&per_watt.overview));
+        out.push_str(&comparison::overview(&watts.per_watt.overview));
     }
     out.push('\n');
     out.push_str(&heading("Performance"));
     out.push_str(&below(&all.performance.tables));
-    if let Some(Part { tables, .. }) = &all.power {
+    if let Some(watts) = &all.watts {
         out.push('\n');
         out.push_str(&heading("Power"));
-        out.push_str(&below(tables));
+        out.push_str(&below(&watts.power.tables));
     }
     out.push('\n');
     out

@@ -5,7 +5,7 @@ use crate::table::fitted;
 use results::analysis::Published;
 use results::validate::Cell;
 
-/// The cells as a table, with the error in percent points and what was calibrated.
+/// The cells as a table, with the error in percentage points and what was calibrated.
 pub fn validation(Published { study, validation }: &Published) -> String {
     let columns =
         ["", "variant", "published", "", "change", "predicted", "", "change", "95 %", "error"];
@@ -31,7 +31,7 @@ pub fn validation(Published { study, validation }: &Published) -> String {
     if let Some(a) = validation.agreement() {
         out.push_str(&format!(
             "Of {} changes on which nothing was fitted {} have the published sign, {} intervals hold the\n\
-             published change; mean absolute error {:.2} percent points.\n",
+             published change; mean absolute error {:.2} percentage points.\n",
             a.cells, a.same_sign, a.covered, a.mean_error
         ));
     }

@@ -8,7 +8,7 @@ mod findings;
 mod tables;
 
 pub use findings::{Finding, Side, SideChange};
-pub use tables::{LEVEL, Part, TableAnalysis, TablesAnalysis, analyse, singly};
+pub use tables::{LEVEL, Part, TableAnalysis, TablesAnalysis, Watts, analyse, singly};
 
 use crate::ResultsError;
 use crate::counters::{self, CounterMeans};
@@ -17,6 +17,7 @@ use crate::study::{self, Study};
 use crate::tables::Tables;
 use crate::validate::{Validation, validate};
 use stats::{Comparison, Confidence, Resampling, StatsError, Summary};
+use std::borrow::Cow;
 
 /// Resamples behind every bootstrap interval.
 const RESAMPLES: u32 = 10_000;
@@ -138,10 +139,13 @@ impl<'a> Analysis<'a> {
     ///
     /// # Errors
     /// Samples that cannot be compared.
-    pub fn all_tables(&self) -> Result<TablesAnalysis, ResultsError> {
+    pub fn all_tables(&self) -> Result<Cow<'_, TablesAnalysis>, ResultsError> {
         match &self.tables {
-            Some(tables) => Ok(tables.clone()),
-            None => Ok(TablesAnalysis::of(Tables::all(self.results), &self.resampling)?),
+            Some(tables) => Ok(Cow::Borrowed(tables)),
+            None => {
+                let tables = TablesAnalysis::of(Tables::all(self.results), &self.resampling)?;
+                Ok(Cow::Owned(tables))
+            }
         }
     }
 }

@@ -5,43 +5,25 @@
 //! files hold no date and no path: the same results give the same bytes. The manifest carries the SHA-256 of the
 //! runs, which is checked before they are parsed: the Parquet library panics on some damaged files.
 
+mod rows;
+
 use crate::digest::sha256;
 use crate::runs::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use crate::{Engine, ResultsError};
 use bytes::Bytes;
 use definition::{ExperimentFile, folder_of};
 use machine::Constants;
-use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::record::{Row, RowAccessor};
-use parquet::schema::parser::parse_message_type;
+use rows::{add_value, runs_file, value_of};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use workload::Counter;
 
 /// Version of the layout; another one is refused.
 pub const FORMAT: u32 = 2;
 const MANIFEST: &str = "manifest.json";
 const RUNS: &str = "runs.parquet";
-const SCHEMA: &str = "message runs {
-    REQUIRED BYTE_ARRAY workload (UTF8);
-    REQUIRED BYTE_ARRAY variant (UTF8);
-    REQUIRED INT32 run;
-    REQUIRED INT64 seed (INTEGER(64,false));
-    REQUIRED BYTE_ARRAY kind (UTF8);
-    REQUIRED BYTE_ARRAY name (UTF8);
-    REQUIRED BYTE_ARRAY unit (UTF8);
-    REQUIRED DOUBLE value;
-}";
-const METRIC: &str = "metric";
-const TIME: &str = "time";
-const COUNTER: &str = "counter";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -263,172 +245,10 @@ fn empty_workload(w: ManifestWorkload) -> WorkloadResults {
     }
 }
 
-/// The columns before they are written.
-#[derive(Default)]
-struct Columns {
-    workload: Vec<ByteArray>,
-    variant: Vec<ByteArray>,
-    run: Vec<i32>,
-    seed: Vec<i64>,
-    kind: Vec<ByteArray>,
-    name: Vec<ByteArray>,
-    unit: Vec<ByteArray>,
-    value: Vec<f64>,
-}
-
-impl Columns {
-    fn of(results: &Results) -> Columns {
-        let mut columns = Columns::default();
-        for w in &results.workloads {
-            for v in &w.variants {
-                for run in &v.runs {
-                    columns.push_run((&w.name, &v.name), run, &w.metrics, &results.counters);
-                }
-            }
-        }
-        columns
-    }
-
-    /// The metrics, then the times behind them, then the counters.
-    fn push_run(
-        &mut self,
-        of: (&str, &str),
-        run: &Run,
-        metrics: &[MetricInfo],
-        counters: &[Counter],
-    ) {
-        for (info, &value) in metrics.iter().zip(&run.metrics) {
-            self.push(of, run, (METRIC, &info.name, &info.unit), value);
-        }
-        for (info, times) in metrics.iter().zip(&run.single_times) {
-            for &time in times {
-                self.push(of, run, (TIME, &info.name, &info.unit), time);
-            }
-        }
-        for (counter, value) in counters.iter().zip(&run.counters) {
-            self.push(of, run, (COUNTER, &counter.name, &counter.unit), *value as f64);
-        }
-    }
-
-    fn push(&mut self, of: (&str, &str), run: &Run, what: (&str, &str, &str), value: f64) {
-        self.workload.push(of.0.into());
-        self.variant.push(of.1.into());
-        self.run.push(run.run as i32);
-        self.seed.push(run.seed as i64);
-        self.kind.push(what.0.into());
-        self.name.push(what.1.into());
-        self.unit.push(what.2.into());
-        self.value.push(value);
-    }
-}
-
-/// The bytes of `runs.parquet`.
-fn runs_file(results: &Results) -> Result<Vec<u8>, ParquetError> {
-    let schema = Arc::new(parse_message_type(SCHEMA)?);
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_created_by("schedscape".to_string())
-        .build();
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
-    let mut group = writer.next_row_group()?;
-    let columns = Columns::of(results);
-    write_text(&mut group, &columns.workload)?;
-    write_text(&mut group, &columns.variant)?;
-    write_column::<Int32Type, _>(&mut group, &columns.run)?;
-    write_column::<Int64Type, _>(&mut group, &columns.seed)?;
-    write_text(&mut group, &columns.kind)?;
-    write_text(&mut group, &columns.name)?;
-    write_text(&mut group, &columns.unit)?;
-    write_column::<DoubleType, _>(&mut group, &columns.value)?;
-    group.close()?;
-    writer.into_inner()
-}
-
-fn write_text(
-    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    values: &[ByteArray],
-) -> Result<(), ParquetError> {
-    write_column::<ByteArrayType, _>(group, values)
-}
-
-fn write_column<T, V>(
-    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    values: &[V],
-) -> Result<(), ParquetError>
-where
-    T: parquet::data_type::DataType<T = V>,
-{
-    let Some(mut column) = group.next_column()? else {
-        return Err(ParquetError::General("more columns than the schema has".to_string()));
-    };
-    column.typed::<T>().write_batch(values, None, None)?;
-    column.close()
-}
-
-/// One row.
-struct Value {
-    workload: String,
-    variant: String,
-    run: u32,
-    seed: u64,
-    kind: String,
-    name: String,
-    value: f64,
-}
-
-fn value_of(row: &Row) -> Result<Value, ParquetError> {
-    Ok(Value {
-        workload: row.get_string(0)?.clone(),
-        variant: row.get_string(1)?.clone(),
-        run: u32::try_from(row.get_int(2)?)
-            .map_err(|_| ParquetError::General("a negative run number".to_string()))?,
-        seed: row.get_ulong(3)?,
-        kind: row.get_string(4)?.clone(),
-        name: row.get_string(5)?.clone(),
-        value: row.get_double(7)?,
-    })
-}
-
-/// Puts a row where it belongs; the error says what does not fit.
-fn add_value(results: &mut Results, row: Value) -> Result<(), String> {
-    let workload = results
-        .workloads
-        .iter_mut()
-        .find(|w| w.name == row.workload)
-        .ok_or_else(|| format!("workload `{}`", row.workload))?;
-    let metric = workload.metrics.iter().position(|m| m.name == row.name);
-    let counters = &results.counters;
-    let variant = workload
-        .variants
-        .iter_mut()
-        .find(|v| v.name == row.variant)
-        .ok_or_else(|| format!("variant `{}`", row.variant))?;
-    if variant.runs.last().is_none_or(|r| r.run != row.run) {
-        let (metrics, single_times, counters) = (vec![], vec![], vec![]);
-        variant.runs.push(Run { run: row.run, seed: row.seed, metrics, single_times, counters });
-    }
-    let run = variant.runs.last_mut().ok_or("no run")?;
-    match row.kind.as_str() {
-        METRIC if metric == Some(run.metrics.len()) => {
-            run.metrics.push(row.value);
-            run.single_times.push(vec![]);
-        }
-        TIME => match metric.and_then(|m| run.single_times.get_mut(m)) {
-            Some(times) => times.push(row.value),
-            None => return Err(format!("{TIME} `{}`", row.name)),
-        },
-        COUNTER if counters.get(run.counters.len()).is_some_and(|c| c.name == row.name) => {
-            run.counters.push(row.value as u64);
-        }
-        _ => return Err(format!("{} `{}`", row.kind, row.name)),
-    }
-    Ok(())
-}
-
 /// Every run has every metric and counter, and every variant as many runs as the experiment asks for.
 fn check_complete(results: &Results, path: &Path) -> Result<(), ResultsError> {
     for w in &results.workloads {
-        let entry = results.experiment.workloads.iter().find(|e| e.name == w.name);
+        let entry = results.experiment.workload(&w.name);
         let wanted = entry.map_or(0, |e| e.runs as usize);
         for v in &w.variants {
             let is_whole = |r: &&Run| {

@@ -73,7 +73,7 @@ impl Tables {
 fn benchmarks(results: &Results) -> Vec<Benchmark<'_>> {
     let mut found: Vec<Benchmark> = Vec::new();
     for workload in &results.workloads {
-        let entry = results.experiment.workloads.iter().find(|e| e.name == workload.name);
+        let entry = results.experiment.workload(&workload.name);
         let row = entry.and_then(|e| e.row.as_ref());
         let (name, varying, label) = match row {
             Some(row) => (row.of.as_str(), row.varying.as_str(), row.value.as_str()),

@@ -43,7 +43,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Predicted less published change, in percent points.
+    /// Predicted less published change, in percentage points.
     pub fn error(&self) -> f64 {
         self.predicted_percent - self.published_percent
     }
@@ -126,7 +126,7 @@ pub struct Agreement {
     pub same_sign: usize,
     /// Those whose 95 % interval holds the published change.
     pub covered: usize,
-    /// Mean absolute error, in percent points.
+    /// Mean absolute error, in percentage points.
     pub mean_error: f64,
 }
 

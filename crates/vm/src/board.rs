@@ -7,6 +7,7 @@ use crate::VmError;
 use machine::CpuSet;
 use machine::model::{Arch, CacheKind, Machine, Origin, ThreadGroupProperty};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// Memory of a guest in MiB: room for the kernel, what is unpacked, and a little for each CPU.
 const MEMORY_MIB: usize = 1024;
@@ -30,6 +31,16 @@ pub struct Board {
     pub machine: Machine,
     /// The machine's number of each of the guest's CPUs.
     pub order: Vec<usize>,
+}
+
+/// The number that a guest's kernel gives a CPU, which need not be the machine's ([`Board::order`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GuestCpu(pub u32);
+
+impl fmt::Display for GuestCpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// How many units of a kind each unit of the next larger kind has.
@@ -69,6 +80,16 @@ impl Board {
         memory(&machine, &mut arguments);
         let thread_groups = thread_groups(&machine);
         Ok(Board { arguments, append, thread_groups, machine, order })
+    }
+
+    /// The guest's CPUs, each with the machine's number.
+    pub fn cpus(&self) -> impl DoubleEndedIterator<Item = (GuestCpu, usize)> + '_ {
+        self.order.iter().enumerate().map(|(guest, &cpu)| (GuestCpu(guest as u32), cpu))
+    }
+
+    /// The guest's number of the machine's `cpu`.
+    pub fn guest_cpu(&self, cpu: usize) -> Option<GuestCpu> {
+        self.cpus().find(|&(_, of)| of == cpu).map(|(guest, _)| guest)
     }
 
     /// The architecture of its guests.

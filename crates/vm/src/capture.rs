@@ -4,7 +4,7 @@
 //! each step (sysfs, the domains in debugfs, the log), `fw` with the firmware's tables, and `config.json` with what was booted. The
 //! directory takes its final name last. Nothing is compared here: `domains CAPTURE/STEP --diff recorded` does that from the files alone.
 
-use crate::board::Board;
+use crate::board::{Board, GuestCpu};
 use crate::boot::{Guest, Limits, boot};
 use crate::frames::Said;
 use crate::initramfs::Initramfs;
@@ -24,7 +24,7 @@ pub struct Step {
     /// Its folder.
     pub name: String,
     /// CPUs that go offline first, in this order.
-    pub offline: Vec<u32>,
+    pub offline: Vec<GuestCpu>,
 }
 
 /// What a capture needs.
@@ -106,7 +106,8 @@ impl Capture<'_> {
     fn config(&self) -> String {
         let mut append = self.append.to_owned();
         if !self.steps.is_empty() {
-            let steps = self.steps.iter().map(|s| format!("{}:{}", s.name, dotted(&s.offline)));
+            let steps =
+                self.steps.iter().map(|s| format!("{}:{}", s.name, joined(&s.offline, ".")));
             let steps = steps.collect::<Vec<_>>().join(";");
             append = format!("{append} capture_steps={steps}").trim_start().to_owned();
         }
@@ -122,8 +123,8 @@ impl Capture<'_> {
     }
 }
 
-fn dotted(cpus: &[u32]) -> String {
-    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(".")
+fn joined(cpus: &[GuestCpu], by: &str) -> String {
+    cpus.iter().map(GuestCpu::to_string).collect::<Vec<_>>().join(by)
 }
 
 /// What the guest does: captures after boot and after each step.
@@ -133,7 +134,7 @@ fn job(steps: &[Step], trace: bool) -> String {
         job.push_str("trace_messages\n");
     }
     for step in steps {
-        let cpus = step.offline.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+        let cpus = joined(&step.offline, " ");
         job.push_str(&format!("switch 0 {cpus}\ncapture {}\n", step.name));
     }
     job.push_str("send_captures\n");
@@ -159,7 +160,7 @@ pub fn parse_steps(text: &str) -> Result<Vec<Step>, String> {
             return Err(format!("found the name {name:?}, expected letters, digits, - and _"));
         }
         let number = |cpu: &str| match cpu.parse::<u32>() {
-            Ok(cpu) if (cpu as usize) < machine::MAX_CPUS => Ok(cpu),
+            Ok(cpu) if (cpu as usize) < machine::MAX_CPUS => Ok(GuestCpu(cpu)),
             _ => Err(format!("found CPU {cpu:?} in {part:?}, {expected}")),
         };
         let offline = cpus.split('.').map(number).collect::<Result<_, _>>()?;
@@ -168,10 +169,10 @@ pub fn parse_steps(text: &str) -> Result<Vec<Step>, String> {
     text.split(';').filter(|part| !part.is_empty()).map(step).collect()
 }
 
-/// The CPUs that are online after `steps`, of `all`.
+/// The CPUs that are online after `steps`, of `all`, in the guest's numbers.
 pub fn online_after(all: CpuSet, steps: &[Step]) -> CpuSet {
     let mut online = all;
-    steps.iter().flat_map(|s| &s.offline).for_each(|&cpu| online.remove(cpu as usize));
+    steps.iter().flat_map(|s| &s.offline).for_each(|cpu| online.remove(cpu.0 as usize));
     online
 }
 
@@ -182,7 +183,10 @@ mod tests {
     #[test]
     fn steps_as_recorded_captures_write_them() {
         let steps = parse_steps("smt4:7.6.5.4;off1:1").unwrap();
-        assert_eq!(steps[0], Step { name: "smt4".to_owned(), offline: vec![7, 6, 5, 4] });
+        assert_eq!(
+            steps[0],
+            Step { name: "smt4".to_owned(), offline: [7, 6, 5, 4].map(GuestCpu).to_vec() }
+        );
         assert_eq!(job(&steps, false).lines().nth(1), Some("switch 0 7 6 5 4"));
         let online = online_after("0-7".parse().unwrap(), &steps);
         assert_eq!(online.to_string(), "0,2-3");

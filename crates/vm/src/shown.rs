@@ -11,9 +11,7 @@ type Level<'a> = &'a dyn Fn(&Machine, usize) -> Option<CpuSet>;
 /// What of the board's machine `guest` does not show, a line each, for people.
 pub fn in_words(board: &Board, guest: &Machine) -> String {
     let mut lost = losses(board, guest);
-    lost.push(
-        "clocks, sizes of caches, idle states and what things cost: a guest has QEMU's".to_owned(),
-    );
+    lost.push("clocks, cache sizes, idle states and costs: a guest has QEMU's".to_owned());
     lost.into_iter()
         .fold("A guest cannot show:\n".to_owned(), |text, line| text + "  " + &line + "\n")
 }

@@ -12,6 +12,7 @@ use report::domains_tree::domains_tree;
 use report::setup::study_form;
 use results::store::{self, TEMPORARY_PREFIX};
 use std::path::Path;
+use vm::board::GuestCpu;
 use vm::capture::{Step, online_after};
 
 /// The step after CPUs went offline.
@@ -24,10 +25,12 @@ pub fn domains(args: &VmDomainsArgs) -> Result<(), Failure> {
     let ready = Ready::new(&whole, args.plain, &args.guest)?;
     ready.announce()?;
     // The last CPUs go first, as `ppc64_cpu --smt` and users do it.
-    let offline: Vec<u32> = (0..ready.board.order.len())
+    let offline: Vec<GuestCpu> = ready
+        .board
+        .cpus()
         .rev()
-        .filter(|&n| !asked.online.contains(ready.board.order[n]))
-        .map(|n| n as u32)
+        .filter(|&(_, cpu)| !asked.online.contains(cpu))
+        .map(|(guest, _)| guest)
         .collect();
     let steps: Vec<Step> = match offline.is_empty() {
         true => Vec::new(),
@@ -49,12 +52,12 @@ fn show(args: &VmDomainsArgs, ready: &Ready, steps: &[Step], dir: &Path) -> Resu
     let online = online_after(ready.described.possible(), steps);
     let machine = ready.described.with_online(online)?;
     if args.diff {
-        let last = steps.last().and_then(|s| s.offline.last()).map(|&cpu| cpu as usize);
+        let last = steps.last().and_then(|s| s.offline.last()).map(|cpu| cpu.0 as usize);
         let question = Question { machine, kernel: ready.model.clone(), went_offline: last };
         let built = question.built(&question.kernel)?;
         return match of_step(&spec, &question, &built)? {
             None => print(&format!(
-                "{}: kernel {} builds the domains that are predicted.\n",
+                "{}: kernel {} builds the predicted domains.\n",
                 ready.board.machine.name, ready.kernel.release
             )),
             Some(text) => {

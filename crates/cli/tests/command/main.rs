@@ -1,5 +1,6 @@
 //! The command as a user meets it.
 
+mod golden;
 mod machines;
 mod mmtests;
 mod prefetch_sweep;

@@ -9,8 +9,8 @@ use workload::background::Background;
 /// `background = "NAME"` or `[background]`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BackgroundEntry {
-    /// One of [`Background::NAMES`].
-    Named(&'static str),
+    /// One of [`Background::NAMES`] and what it stands for.
+    Named(&'static str, Background),
     /// A table of its own.
     Own(Background),
 }
@@ -22,22 +22,21 @@ impl BackgroundEntry {
     /// What runs.
     pub fn background(&self) -> Background {
         match self {
-            BackgroundEntry::Named(name) => Background::named(name).unwrap_or_default(),
-            BackgroundEntry::Own(own) => own.clone(),
+            BackgroundEntry::Named(_, own) | BackgroundEntry::Own(own) => own.clone(),
         }
     }
 }
 
 impl Default for BackgroundEntry {
     fn default() -> BackgroundEntry {
-        BackgroundEntry::Named(BackgroundEntry::DEFAULT_NAME)
+        BackgroundEntry::Named(BackgroundEntry::DEFAULT_NAME, Background::default())
     }
 }
 
 impl Serialize for BackgroundEntry {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
-            BackgroundEntry::Named(name) => name.serialize(to),
+            BackgroundEntry::Named(name, _) => name.serialize(to),
             BackgroundEntry::Own(own) => own.serialize(to),
         }
     }
@@ -60,9 +59,9 @@ impl<'de> Visitor<'de> for Either {
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<BackgroundEntry, E> {
-        let known = Background::NAMES.iter().find(|known| **known == name);
+        let known = Background::NAMES.into_iter().find(|known| *known == name);
         known
-            .map(|known| BackgroundEntry::Named(known))
+            .and_then(|known| Some(BackgroundEntry::Named(known, Background::named(known)?)))
             .ok_or_else(|| E::invalid_value(Unexpected::Str(name), &self))
     }
 

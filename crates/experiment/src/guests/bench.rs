@@ -109,7 +109,7 @@ fn programs(plan: &Plan, notes: &mut Vec<String>) -> Result<Vec<Option<Program>>
     let board = Board::of(&plan.machine, false)?;
     let read = |file: &str| std::fs::read_to_string(plan.folder().join(file));
     let guest_cpus = |set: CpuSet| -> CpuSet {
-        (0..board.order.len()).filter(|&n| set.contains(board.order[n])).collect()
+        board.cpus().filter(|&(_, cpu)| set.contains(cpu)).map(|(n, _)| n.0 as usize).collect()
     };
     let program = |entry: &definition::file::WorkloadEntry| {
         let name = &entry.name;

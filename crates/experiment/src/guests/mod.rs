@@ -15,5 +15,5 @@ mod traced;
 
 pub use bench::{Bench, Options};
 pub use boots::Told;
-pub use realise::{Boot, Realised};
+pub use realise::{Boot, RealiseError, Realised};
 pub use traced::Traced;

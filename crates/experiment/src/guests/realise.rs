@@ -5,12 +5,64 @@
 //! is refused by name. Whether firmware gives what a mechanism asks for is not guessed: the domains that are predicted
 //! for the guest must be those that are predicted for the machine under the variant.
 
-use definition::Plan;
 use definition::file::VariantEntry;
-use kernel::{Domains, Kernel, MECHANISMS, MechanismId, Version};
+use definition::{DefinitionError, Plan};
+use kernel::{Domains, Kernel, KernelError, MECHANISMS, MechanismId, Version};
 use machine::Machine;
-use vm::board::Board;
-use vm::{Cache, KernelImage};
+use vm::board::{Board, GuestCpu};
+use vm::{Cache, KernelImage, VmError};
+
+/// Why guests cannot have a variant.
+#[derive(Debug, thiserror::Error)]
+pub enum RealiseError {
+    /// No such board, or no such kernel.
+    #[error(transparent)]
+    Vm(#[from] VmError),
+    /// Domains that cannot be built.
+    #[error(transparent)]
+    Domains(#[from] KernelError),
+    /// An SMT mode that the machine does not have.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
+    /// A governor.
+    #[error("frequency: found a governor, expected none: guests have no cpufreq")]
+    Frequency,
+    /// Settings of the prefetch engine.
+    #[error("prefetch: found settings, expected none: guests have no prefetch engine")]
+    Prefetch,
+    /// Another tick than the kernel is built with.
+    #[error("hz: found {found}, expected {built}, as {release} is built")]
+    Hz {
+        /// The variant's.
+        found: u32,
+        /// The kernel's.
+        built: u32,
+        /// The kernel's release.
+        release: String,
+    },
+    /// A mechanism that the kernel has no switch for.
+    #[error(
+        "mechanism {mechanism}: found {found}, expected what {version} has: no feature switches it"
+    )]
+    NoSwitch {
+        /// The mechanism.
+        mechanism: &'static str,
+        /// `on` or `off`.
+        found: &'static str,
+        /// The kernel's release.
+        version: Version,
+    },
+    /// Mechanisms whose domains firmware does not bring about.
+    #[error(
+        "mechanisms: found {found}, expected domains that {version} builds with or without thread groups and clusters in firmware"
+    )]
+    Firmware {
+        /// The mechanisms, each with `on` or `off`.
+        found: String,
+        /// The kernel's release.
+        version: Version,
+    },
+}
 
 /// What guests of a variant boot; variants with the same can share a boot.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,9 +83,9 @@ pub struct Realised {
     /// Features to switch, as the kernel's file takes them.
     pub features: Vec<String>,
     /// The guest's CPUs that are offline, in the order in which they go.
-    pub offline: Vec<u32>,
-    /// CPUs that are switched during a run: seconds from its start, the guest's number, whether it comes online.
-    pub hotplug: Vec<(f64, u32, bool)>,
+    pub offline: Vec<GuestCpu>,
+    /// CPUs that are switched during a run: seconds from its start, the CPU, whether it comes online.
+    pub hotplug: Vec<(f64, GuestCpu, bool)>,
 }
 
 /// Mechanisms that the kernel switches itself, by its own names.
@@ -72,51 +124,51 @@ impl Realised {
     /// kernel.
     ///
     /// # Errors
-    /// Why it cannot be, in words.
+    /// Why guests cannot have it.
     pub fn of(
         plan: &Plan,
         at: usize,
         cache: &Cache,
         release: Option<Version>,
-    ) -> Result<Realised, String> {
+    ) -> Result<Realised, RealiseError> {
         let variant = &plan.file.variants[at];
-        let board = Board::of(&plan.machine, false).map_err(|e| e.to_string())?;
+        let board = Board::of(&plan.machine, false)?;
         let wanted = release.unwrap_or(variant.kernel);
-        let image = cache.kernel(board.arch(), Some(wanted)).map_err(|e| e.to_string())?;
-        let stock = image.model().map_err(|e| e.to_string())?;
+        let image = cache.kernel(board.arch(), Some(wanted))?;
+        let stock = image.model()?;
         refuse_what_guests_lack(variant, &image)?;
         let (model, features) = switches(plan, at, &stock, release.is_some())?;
         let plain = firmware(plan, &board, &stock, &model)?;
         let append = format!("{} {}", board.append, variant.command_line()).trim().to_string();
-        let guest = |cpu: usize| board.order.iter().position(|&c| c == cpu).map(|n| n as u32);
-        let online = plan.machine_of(at).map_err(|e| e.to_string())?.online;
+        let online = plan.machine_of(at)?.online;
         let offline = plan.machine.possible() - online;
-        let mut offline: Vec<u32> = offline.iter().filter_map(guest).collect();
-        offline.sort_unstable_by(|a, b| b.cmp(a));
+        // The last CPUs go first.
+        let offline = board.cpus().rev().filter(|&(_, cpu)| offline.contains(cpu));
+        let offline = offline.map(|(guest, _)| guest).collect();
         let steps = variant
             .hotplug
             .iter()
             .flat_map(|entry| entry.cpus.iter().map(move |cpu| (entry.at_s, cpu, entry.online)));
-        let hotplug = steps.filter_map(|(at, cpu, on)| Some((at, guest(cpu)?, on))).collect();
+        let hotplug =
+            steps.filter_map(|(at, cpu, on)| Some((at, board.guest_cpu(cpu)?, on))).collect();
         Ok(Realised { boot: Boot { kernel: image, plain, append }, features, offline, hotplug })
     }
 }
 
-fn refuse_what_guests_lack(variant: &VariantEntry, image: &KernelImage) -> Result<(), String> {
+fn refuse_what_guests_lack(
+    variant: &VariantEntry,
+    image: &KernelImage,
+) -> Result<(), RealiseError> {
     if variant.frequency.is_some() {
-        return Err(
-            "frequency: found a governor, expected none: guests have no cpufreq".to_string()
-        );
+        return Err(RealiseError::Frequency);
     }
     if variant.prefetch.is_some() {
-        return Err(
-            "prefetch: found settings, expected none: guests have no prefetch engine".to_string()
-        );
+        return Err(RealiseError::Prefetch);
     }
-    let hz = variant.hz.unwrap_or(Kernel::DEFAULT_HZ);
-    match image.hz().map_err(|e| e.to_string())? {
-        Some(has) if has != hz => {
-            Err(format!("hz: found {hz}, expected {has}, as {} is built", image.release))
+    let found = variant.hz.unwrap_or(Kernel::DEFAULT_HZ);
+    match image.hz()? {
+        Some(built) if built != found => {
+            Err(RealiseError::Hz { found, built, release: image.release.clone() })
         }
         _ => Ok(()),
     }
@@ -128,7 +180,7 @@ fn switches(
     at: usize,
     stock: &Kernel,
     other_release: bool,
-) -> Result<(Kernel, Vec<String>), String> {
+) -> Result<(Kernel, Vec<String>), RealiseError> {
     let own = &plan.kernels[at];
     let mut model = stock.clone();
     let mut features = Vec::new();
@@ -146,11 +198,11 @@ fn switches(
             // The domains will tell.
             None if TOPOLOGY.contains(&row.id) => {}
             None => {
-                let state = if wanted { "on" } else { "off" };
-                return Err(format!(
-                    "mechanism {}: found {state}, expected what {} has: no feature switches it",
-                    row.name, stock.version
-                ));
+                return Err(RealiseError::NoSwitch {
+                    mechanism: row.name,
+                    found: if wanted { "on" } else { "off" },
+                    version: stock.version,
+                });
             }
         }
     }
@@ -158,15 +210,20 @@ fn switches(
 }
 
 /// Whether the variant needs plain firmware.
-fn firmware(plan: &Plan, board: &Board, stock: &Kernel, model: &Kernel) -> Result<bool, String> {
-    let built = |machine: &Machine, kernel: &Kernel| -> Result<Domains, String> {
-        kernel::build(machine, kernel).map_err(|e| e.to_string())
+fn firmware(
+    plan: &Plan,
+    board: &Board,
+    stock: &Kernel,
+    model: &Kernel,
+) -> Result<bool, RealiseError> {
+    let built = |machine: &Machine, kernel: &Kernel| -> Result<Domains, KernelError> {
+        kernel::build(machine, kernel)
     };
     let wanted = built(&board.machine, model)?;
     if built(&board.machine, stock)? == wanted {
         return Ok(false);
     }
-    let plain = Board::of(&plan.machine, true).map_err(|e| e.to_string())?;
+    let plain = Board::of(&plan.machine, true)?;
     if built(&plain.machine, stock)? == wanted {
         return Ok(true);
     }
@@ -174,9 +231,5 @@ fn firmware(plan: &Plan, board: &Board, stock: &Kernel, model: &Kernel) -> Resul
     let named: Vec<String> = named
         .map(|&id| format!("{} {}", id.row().name, if model.has(id) { "on" } else { "off" }))
         .collect();
-    Err(format!(
-        "mechanisms: found {}, expected domains that {} builds with or without thread groups and clusters in firmware",
-        named.join(", "),
-        stock.version
-    ))
+    Err(RealiseError::Firmware { found: named.join(", "), version: stock.version })
 }

@@ -1,6 +1,7 @@
 //! A run under a variant as scripts for a guest's shell.
 
 use super::realise::Realised;
+use vm::board::GuestCpu;
 use vm::programs::Program;
 use vm::session::GuestRun;
 
@@ -9,8 +10,8 @@ const REST_S: &str = "0.5";
 
 /// The scripts of a run of `program` under `variant`.
 pub fn run(program: &Program, variant: &Realised) -> GuestRun {
-    let offline: Vec<String> = variant.offline.iter().map(u32::to_string).collect();
-    let back: Vec<String> = variant.offline.iter().rev().map(u32::to_string).collect();
+    let offline: Vec<String> = variant.offline.iter().map(GuestCpu::to_string).collect();
+    let back: Vec<String> = variant.offline.iter().rev().map(GuestCpu::to_string).collect();
     let mut before = String::new();
     let mut after = String::new();
     if !offline.is_empty() {
@@ -37,7 +38,7 @@ fn opposite(feature: &str) -> String {
 }
 
 /// CPUs switched while a run lasts, and what brings them back.
-fn hotplug(steps: &[(f64, u32, bool)]) -> (String, String) {
+fn hotplug(steps: &[(f64, GuestCpu, bool)]) -> (String, String) {
     let mut during = String::new();
     let mut undone = String::new();
     let mut now = 0.0;
@@ -62,7 +63,9 @@ mod tests {
 
     #[test]
     fn cpus_switched_during_a_run_come_back() {
-        let (during, undone) = hotplug(&[(0.5, 3, false), (0.5, 2, false), (2.0, 3, true)]);
+        let [two, three] = [2, 3].map(GuestCpu);
+        let (during, undone) =
+            hotplug(&[(0.5, three, false), (0.5, two, false), (2.0, three, true)]);
         assert_eq!(during, "sleep 0.500\nswitch 0 3\nswitch 0 2\nsleep 1.500\nswitch 1 3\n");
         assert_eq!(undone.lines().count(), 2);
         assert_eq!(opposite("NO_SIS_UTIL"), "SIS_UTIL");

@@ -54,14 +54,19 @@ fn policy(sysfs: &Sysfs, dir: &str, cpu: usize, count: usize) -> Option<Frequenc
         }
         khz
     };
-    let available = sysfs.text(&table).unwrap_or_default();
+    // Only drivers with a table of frequencies have the file.
+    let available = sysfs.text(&table);
     Some(FrequencyPolicy {
         cpus: related(sysfs, &place("related_cpus"), cpu, count),
         driver: sysfs.text(&place("scaling_driver")),
         min_khz,
         max_khz,
         base_khz: khz("base_frequency"),
-        available_khz: available.split_whitespace().filter_map(entry).collect(),
+        available_khz: available
+            .iter()
+            .flat_map(|t| t.split_whitespace())
+            .filter_map(entry)
+            .collect(),
     })
 }
 

@@ -16,8 +16,8 @@ test: A machine (16 CPUs)
     └── big core 8 (CPUs 8-15)  L2 of unknown size
         ├── small core (CPUs 8,10,12,14)  L1d 32 KiB L1i 32 KiB
         └── small core (CPUs 9,11,13,15)  L1d 32 KiB L1i 32 KiB
-(catalog): from published documents; a kernel on the machine does not see it
-What the source cannot tell:
+(catalog): from published documents; a kernel on this machine cannot see it
+Not known from this source:
 - Firmware names no idle state.
 ";
     assert_eq!(machine_tree(&m), expected);

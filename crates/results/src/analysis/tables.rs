@@ -33,10 +33,17 @@ pub struct Part {
 pub struct TablesAnalysis {
     /// What benchmarks measure.
     pub performance: Part,
-    /// The same for their power, if clocks are governed.
-    pub per_watt: Option<Part>,
-    /// Power, if clocks are governed.
-    pub power: Option<Part>,
+    /// What follows from power, if clocks are governed.
+    pub watts: Option<Watts>,
+}
+
+/// Tables of power and of performance for power.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Watts {
+    /// The first metric of each benchmark for its power.
+    pub per_watt: Part,
+    /// Power, a row a benchmark.
+    pub power: Part,
 }
 
 impl TablesAnalysis {
@@ -49,18 +56,20 @@ impl TablesAnalysis {
             let overview = overview(&tables, resampling, LEVEL)?;
             Ok(Part { overview, tables: analyse(tables, resampling)? })
         };
-        let some = |tables: Vec<Table>| (!tables.is_empty()).then_some(tables);
-        Ok(TablesAnalysis {
-            performance: part(tables.performance)?,
-            per_watt: some(tables.per_watt).map(part).transpose()?,
-            power: tables.power.map(|power| part(vec![power])).transpose()?,
-        })
+        let performance = part(tables.performance)?;
+        let watts = match tables.power {
+            Some(power) => {
+                Some(Watts { per_watt: part(tables.per_watt)?, power: part(vec![power])? })
+            }
+            None => None,
+        };
+        Ok(TablesAnalysis { performance, watts })
     }
 
     /// All parts that hold tables: performance, performance for power, power.
     pub fn parts(&self) -> impl Iterator<Item = &Part> {
-        let all = [Some(&self.performance), self.per_watt.as_ref(), self.power.as_ref()];
-        all.into_iter().flatten().filter(|part| !part.tables.is_empty())
+        let watts = self.watts.iter().flat_map(|w| [&w.per_watt, &w.power]);
+        std::iter::once(&self.performance).chain(watts).filter(|part| !part.tables.is_empty())
     }
 }
 
