@@ -1,4 +1,12 @@
 //! Memory bandwidth of a node among the CPUs that use its memory.
+//!
+//! `pace` calls `demand` when it has foreseen how many bytes a core cycle of a CPU moves, and when that ends. What the
+//! CPU would move at its present rate goes into the node's list, and `fair_level` shares the supply anew. The CPU gets
+//! its `floor_ns`, the time that a core cycle takes at least. If the level has changed by more than a trifle, each
+//! other user is settled, gets its new floor, is slowed down, aimed and armed (`hold_back`).
+//!
+//! The CPU that asks is left to `pace`, which slows it down afterwards. `working_sets` computes the bytes, and the
+//! latency of memory is in its forecast, not here. `crate::hypervisor` uses `fair_level` too.
 
 use super::Sim;
 use crate::class::Class;

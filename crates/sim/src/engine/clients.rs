@@ -1,4 +1,14 @@
 //! Users on other machines: think, send a request, wait for the reply.
+//!
+//! A user is an event slot and a CPU that takes its interrupts, drawn at the start from those of its group. Its event
+//! is the arrival of a request (`request_arrives`): the CPU does the network's work if it is running, a message with
+//! the user's number goes into the group's queue, and the CPU goes on with what is due. The task that reads the message
+//! works for that user until it replies (`reply`). The response time is then recorded, from arrival to reply, and the
+//! user's next request is set for when a drawn time to think is over.
+//!
+//! Users who think count as active, those who wait do not: tasks have to answer them. A reply without a request is
+//! misuse and ends the run (`progress`). Messages and the waking of readers are left to `queues`, and `hotplug` moves
+//! interrupts off a CPU that goes offline.
 
 use super::Sim;
 use super::cpu::Step;

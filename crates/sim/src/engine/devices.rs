@@ -1,4 +1,12 @@
 //! Devices: requests are served while the tasks that made them sleep.
+//!
+//! A device serves groups of requests, as many groups at a time as it has slots. A request joins the group opened last,
+//! if that has not begun and has room. If not, it opens a group on the slot that is free first and draws its service
+//! time. So `submit` knows at once when the request will be done. `wait_for_device` then takes the task to its next
+//! step, counts it as waiting for I/O if the step says so, sets its alarm and puts it to sleep.
+//!
+//! A device has no event of its own: the task's slot holds the time of its interrupt, and `tasks` wakes the task on the
+//! CPU where it went to sleep. Idle CPUs do not foresee that interrupt, as they do a timer's.
 
 use super::Sim;
 use super::cpu::Step;

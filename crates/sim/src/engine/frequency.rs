@@ -1,4 +1,9 @@
 //! Clocks and who governs them, where the setting has governors.
+//!
+//! Governors are made first, since clocks start at what they ask for. Both begin at a random point, each by a draw of
+//! its own. A setting without governors has neither, and every core keeps its nominal clock.
+//!
+//! After the start nothing happens here: `governors` listen and ask, `clocks` answer as firmware would.
 
 use super::clocks::Clocks;
 use super::governors::Governors;

@@ -1,4 +1,12 @@
 //! Lines that several running tasks fight for.
+//!
+//! `pace` says which line the task of a CPU uses from now on, or that it uses none (`use_line`). The CPU leaves its old
+//! line first and joins the new one then. Each time the other users of that line are settled, slowed down, aimed and
+//! armed, if their rivals make a difference to them (`rivals_changed`). What a core cycle costs on top is the hand-over
+//! from the nearest rival (`line_ns`); two readers are not rivals.
+//!
+//! The CPU itself is slowed down by `pace` afterwards. Lines of messages and mutexes are charged where they move, in
+//! `queues` and `sync`.
 
 use super::Sim;
 use crate::class::Class;

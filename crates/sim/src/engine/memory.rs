@@ -1,5 +1,8 @@
-//! What slows tasks beyond their core, by CPU, node and line. Without programs that use memory or contend nothing of it is
-//! looked at.
+//! What slows tasks beyond their core, by CPU, node and line. Without programs that use memory or contend nothing of it
+//! is looked at.
+//!
+//! Here is the state as a run begins. The rules are in the rooms of its parts: `pace`, `working_sets`, `bandwidth` and
+//! `lines`. `cpu`, `clocks` and `hotplug` ask `paced` before they go there.
 
 use super::bandwidth::NodeLoad;
 use super::lines::LineUser;

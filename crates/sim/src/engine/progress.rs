@@ -1,5 +1,12 @@
-//! Whether a run goes on: until a task stops it, or it cannot. Nothing is left to wait for, a loop takes no time, or a task
-//! does what it may not do.
+//! Whether a run goes on: until a task stops it, or it cannot. Nothing is left to wait for, a loop takes no time, or a
+//! task does what it may not do.
+//!
+//! The event loop looks at [`Progress`]: before each event whether a task has stopped the run and whether anything is
+//! still active, after it whether there is a failure. Other rooms count what is active as tasks and users come, sleep
+//! and go. `too_many_steps` counts the steps of all tasks at one point in time, and `misuse` takes a reason; both note
+//! program and step. `stuck` says what the tasks that are not daemons wait for, the first eight one by one.
+//!
+//! The errors are made here, and the loop returns them. Nothing here changes a task or a CPU.
 
 use super::Sim;
 use super::cpu::Step;

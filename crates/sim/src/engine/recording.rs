@@ -1,4 +1,7 @@
 //! What a run notes down for its metrics.
+//!
+//! `steps` sets marks and counts units of work, and `Sim::record` adds times to the histograms that are open. The run
+//! itself never reads any of it; `crate::scenario` turns it into metrics at the end.
 
 use crate::SimError;
 use crate::latency::Latencies;

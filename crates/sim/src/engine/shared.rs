@@ -1,4 +1,8 @@
 //! What the tasks of a workload share, as it starts.
+//!
+//! All of it is there from the first event on; tasks find it by the workload's numbers. `queues`, `sync` and `devices`
+//! have the rules of their kinds, and conditions are `sync`'s. `steps` sets flags and timers, and `partitions` sets
+//! flags from outside.
 
 use super::devices::DeviceState;
 use super::queues::QueueState;

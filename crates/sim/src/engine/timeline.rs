@@ -1,4 +1,13 @@
 //! What happens when: the event queue, whose slot is whose, and timers by the CPU that they will interrupt.
+//!
+//! [`Slots`] is laid out once: CPUs, users, packages, hotplug, then tasks, which come while a run lasts. It turns an
+//! owner into a slot, and a slot that is due back into its owner. A slot holds at most one event. `sleepers` repeats
+//! the timers of sleeping tasks by CPU, so that a CPU that goes idle knows when it will be interrupted; devices are not
+//! among them, as nobody knows of their interrupts beforehand.
+//!
+//! Nothing is set or handled here: owners set their events (`arm`, `set_alarm`, `arm_hotplug`, ...), `tasks` and
+//! `hotplug` keep `sleepers`, and `Sim::event` hands each event to its owner. `crate::events` orders them, also those
+//! at the same time.
 
 use crate::events::Events;
 use crate::topology::Cpu;

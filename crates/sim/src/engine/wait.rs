@@ -1,4 +1,7 @@
 //! Lists of sleeping tasks, first come, first woken. A task waits for one thing at a time, so the link is in the task.
+//!
+//! A list changes its two ends and `next_waiter`, nothing else of a task. Whoever pushes a task also puts it to sleep,
+//! and whoever pops one wakes it: `queues` and `sync`.
 
 use crate::world::{Task, TaskId};
 

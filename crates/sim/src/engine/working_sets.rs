@@ -1,4 +1,15 @@
 //! What caches hold of each task's working set, brought up to date when a task's work is accounted for.
+//!
+//! `pace` calls at three moments. `begin` says how a task uses memory from now on: a set of the same size keeps what is
+//! warm, another starts cold, with its memory on the node of the CPU. `account` takes the cycles that were done,
+//! updates what is warm, and adds what they cost beyond what was paid to what the task owes. `forecast` says what the
+//! next cycles will cost, debt included, and changes nothing. Both go by `WorkingSet::outcome`: touches hit the CPU's
+//! caches, first level first; what misses comes from last-level caches elsewhere that still hold it, and the rest from
+//! memory of the home node.
+//!
+//! Tasks affect each other through `filled_bytes` alone: what others brought into a cache evicts part of what was warm.
+//! How a cache fills is `crate::warmth`'s; what things cost is `hardware::Memory`'s. No clock, rate or event is known
+//! here: `pace` turns a forecast into speed, and `bandwidth` shares what memory can give.
 
 use crate::hardware::{Hardware, MAX_LEVELS, Memory};
 use crate::topology::{Cpu, Topology};

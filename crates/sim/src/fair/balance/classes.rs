@@ -1,4 +1,15 @@
 //! Classes of groups (`group_classify`, from 5.5 on).
+//!
+//! [`SgLbStats`] is filled in steps: what does not change of a group (`of`), what its CPUs come to (`with`), marks for
+//! misfit tasks, packing, SMT and affinities, and last the class with the load it is compared by (`settle_class`).
+//! `group_classify` asks from the worst class down and takes the first that fits: overloaded, imbalanced, asymmetric
+//! packing, SMT balance, misfit task; what is left is fully busy unless it has capacity to spare. Overload and capacity
+//! go by tasks and utilisation, from 5.7 on also by runnable time.
+//!
+//! All of it follows from the group's own numbers; no queue or CPU is looked at. `sums`, `groups` and
+//! `place::idlest_class` fill the numbers in. `groups` and `imbalance` say what classes lead to when balancing,
+//! `place::idlest_class` when a task is placed. For a CPU about to go idle `counts` tells most classes from numbers of
+//! tasks, without this room.
 
 use super::sums::Sums;
 use crate::fair::rules::Rules;

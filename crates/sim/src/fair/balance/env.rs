@@ -1,4 +1,12 @@
 //! One balancing attempt: for whom, at which level, how much of what should move.
+//!
+//! `load_balance` makes an [`Env`] (`struct lb_env`) and hands it from room to room. `busiest` or `groups` sets the
+//! imbalance and in what it is counted; `source` reads it; `detach` takes off what each task counts, and notes tasks
+//! that may not go to the destination and where else they may. From these notes `load_balance` changes the destination,
+//! or leaves a CPU out and tries again.
+//!
+//! It holds an attempt's state and decides nothing. What outlasts an attempt (intervals, failures, costs) is in the
+//! queue's `DomainState`. [`CpuIdle`] also says which counters an attempt goes to.
 
 use crate::counters::{Balancing, Counters};
 use crate::topology::{Cpu, SimDomain};

@@ -1,4 +1,15 @@
 //! Load balancing: when it is due, and one attempt at it (`rebalance_domains`, `load_balance`).
+//!
+//! A tick calls `trigger_load_balance`. At `next_balance` the CPU goes up its domains and tries each whose interval is
+//! over, up to one that another CPU of its group balances (`rebalance_domains`). A busy CPU then lets `nohz` see
+//! whether to kick an idle one.
+//!
+//! An attempt asks in this order: is it this CPU's turn (`should_we_balance`), which group is the busiest (`busiest`,
+//! `groups`), which of its queues (`source`), which tasks come (`detach`). If all tasks of a queue are pinned, that CPU
+//! is left out and the attempt begins anew. A success sets the interval to the domain's shortest; nothing to do doubles
+//! it, up to the longest. After failures, or where the destination suits the running task better, a push is requested:
+//! the engine stops the task and calls `active_load_balance` in `detach`. Intervals and failures are kept in the
+//! `DomainState` of the CPU. Nothing is charged here: who compares groups or moves tasks charges.
 
 use super::asym;
 use super::env::{CpuIdle, Env, Migration};

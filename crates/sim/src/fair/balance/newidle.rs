@@ -1,4 +1,15 @@
 //! Balancing of a CPU that is about to go idle (`idle_balance`, `newidle_balance`), and what it costs.
+//!
+//! First comes whether it pays: as far as is known, some CPU has a task to spare (`overload`), and this one is idle for
+//! long enough on average (`newidle_pays`). If so, `newidle_levels` goes up the domains and lets `load_balance` try
+//! each one with `SD_BALANCE_NEWIDLE`, until something comes or the known costs exceed the idle time. From 6.19 on a
+//! draw by the domain's success rate says whether it is tried ([`SuccessRate`]). `next_balance` is then at most a
+//! second away, and no later than the domains seen are due. Blocked load of other idle CPUs is left to `nohz`: up to
+//! 5.11 where balancing does not pay, from 5.12 on where nothing came.
+//!
+//! What an attempt costs is estimated from the number of CPUs in its domain. The highest cost is kept with the queue,
+//! and decays when `rebalance_domains` asks. It is used for these choices only: who compares groups charges the CPU.
+//! The engine hears whether there is something to run, and goes idle if not.
 
 use super::env::CpuIdle;
 use crate::fair::{Fair, MIGRATION_COST_NS};

@@ -1,4 +1,13 @@
 //! Imbalance that NUMA domains tolerate while few tasks run (`adjust_numa_imbalance`, from 5.6 on).
+//!
+//! `imbalance` asks [`balancing`] what is left of an imbalance in tasks between two nodes. A pair of tasks is
+//! tolerated: from 5.6 on where the busiest node runs no more, from 5.11 on while its tasks are fewer than a quarter of
+//! its CPUs, from 5.18 on while those of the local node are fewer than `imb_numa_nr`. `place::idlest_class` asks
+//! [`fork_stays`] whether fork and exec keep a task on its node though another has spare capacity too. From 5.5 to 5.10
+//! they do while the node has an idle CPU, from then on while it runs few tasks.
+//!
+//! Which of these holds is in `rules`. Both functions compute from their arguments alone; the callers ask for NUMA
+//! domains only.
 
 use super::classes::SgLbStats;
 use crate::fair::rules::{NumaImbalance, Rules};

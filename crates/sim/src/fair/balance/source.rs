@@ -1,4 +1,13 @@
 //! The busiest queue of the busiest group (`find_busiest_queue`).
+//!
+//! Only CPUs that the attempt still considers (`env.cpus`) are looked at. Up to 5.4 the CPU with the most load for its
+//! capacity is the source. From 5.5 on CPUs that have nothing to give are left out first (`can_give`), and the kind of
+//! imbalance says what is compared: load for capacity, utilisation, tasks, or the load of a misfit task. Where load is
+//! compared, a CPU whose only task is more than the imbalance is passed over. Of equals the first wins; if no CPU has
+//! anything, there is no source.
+//!
+//! This room only reads. `busiest` or `groups` has chosen the group and the imbalance before; `detach` takes the tasks
+//! after.
 
 use super::asym;
 use super::env::{Env, Migration};

@@ -1,4 +1,15 @@
 //! An idle CPU near the target of a wake-up (`select_idle_sibling` and what it calls).
+//!
+//! First come the target, the previous CPU and the one used before that: each is taken if it is idle, shares the
+//! target's cache and has the capacity. Where CPUs differ in capacity, `select_idle_capacity` then searches a domain of
+//! such CPUs, and that is all. Elsewhere the target's LLC is searched: up to 5.11 for a core, a CPU and a thread in
+//! turn (`search_by_steps`), from 5.12 on for a core and a CPU at once (`search_at_once`). If nothing is found, the
+//! target it is; where clusters count, an idle previous or recent CPU of another cluster comes before it.
+//!
+//! A core is searched for while `has_idle_cores` is set: `update_idle_core` sets it, a vain search clears it.
+//! `select_idle_cpu` looks as far as `scan_limit` lets it. The CPU on which the wake-up happens pays for each search;
+//! besides that only what later searches need is written. `wakeup` chooses the target and checks the result against the
+//! task's affinity.
 
 use super::wakeup::WakeUp;
 use crate::fair::Fair;

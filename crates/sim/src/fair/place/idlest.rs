@@ -1,4 +1,13 @@
-//! Where a new task goes, and one that execs: down the domains to the idlest CPU (`find_idlest_cpu`); by load up to 5.4.
+//! Where tasks go at fork and exec: down the domains to the idlest CPU (`find_idlest_cpu`); by load up to 5.4.
+//!
+//! The walk begins at the level that `wakeup` found. At each level with the flag it asks for the idlest group: up to
+//! 5.4 `find_idlest_group` here, from 5.5 on `idlest_class`. If the local group is the answer, it goes one level down.
+//! Otherwise it takes the idlest CPU of the group (`find_idlest_group_cpu`) and goes on below that level, in the
+//! domains of that CPU. A task that may use no CPU of the first domain stays where it is.
+//!
+//! `find_idlest_group` compares runnable loads, and load averages where these are close. For exec, but not for fork,
+//! spare capacity decides before load, if there is enough of it for the task. The task's CPU pays for every CPU of the
+//! groups compared; nothing else is written. Placing and queueing the task is the engine's business.
 
 use crate::fair::Fair;
 use crate::fair::queue::weight::NICE_0_WEIGHT;

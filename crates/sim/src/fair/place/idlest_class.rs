@@ -1,4 +1,15 @@
 //! The idlest group by classes (`find_idlest_group`, from 5.5 on). NUMA balancing has no part in it.
+//!
+//! Each group in which the task may run is summed up as it would be without the task, over the CPUs that the task may
+//! use (`update_sg_wakeup_stats`), and gets its class from `balance::classes`. The idlest of the groups but the local
+//! one is that of the lowest class; within a class load, capacity or idle CPUs decide (`update_pick_idlest`). It is
+//! then compared with the local group (`leaves`): the task goes there if the class is lower, or the same and the group
+//! is better by enough. In a NUMA domain `balance::numa` may keep the task where the local group has spare capacity. A
+//! task that may not use the local group goes to the idlest.
+//!
+//! The sums that balancing keeps count the task, so a group is taken from there without its tasks (`GroupSums::empty`).
+//! The task's CPU pays for the CPUs of the groups looked at; nothing else is written. `idlest` chooses the CPU within
+//! the group.
 
 use crate::fair::Fair;
 use crate::fair::balance::classes::{GroupType, SgLbStats};

@@ -1,4 +1,14 @@
 //! Where a waking task goes: near its waker or back (`select_task_rq_fair`, `wake_affine`).
+//!
+//! Fork and exec go to `idlest`, from the highest domain that balances so. A wake-up goes in this order: `record_wakee`
+//! counts how often the waker changes partners; `want_affine` says whether the waker's CPU may be the target, which
+//! `wake_wide` or the task's affinity may forbid; `wake_affine` chooses between that CPU and the previous one, where a
+//! domain with `SD_WAKE_AFFINE` holds both; `idle_sibling` looks for an idle CPU near the target. If the task may not
+//! use the result, `select_fallback_rq` finds another. `wake_affine` asks `wake_affine_idle`, `prefer_idler_llc` and
+//! `wake_affine_weight` in turn and takes the first answer; without one the task goes back to its previous CPU.
+//!
+//! Written here are the waker's `wakee_flips` and `last_wakee`, up to 5.15 its recent CPU, and the counters of affine
+//! wake-ups. Loads are read as they stand: no average is brought up to date, no CPU pays, and no task moves.
 
 use crate::class::Select;
 use crate::fair::Fair;

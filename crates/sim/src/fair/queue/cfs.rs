@@ -1,4 +1,15 @@
 //! CFS, up to 6.5: who runs next by virtual runtime, for how long, and who preempts whom.
+//!
+//! `entity` asks at each moment of a task's life. A child starts no earlier than its parent, with `START_DEBIT` a slice
+//! behind the minimum (`cfs_fork`). A task that comes from elsewhere is put at its distance from the minimum
+//! (`cfs_renormalise`), and a sleeper gets a bounded credit (`cfs_place_sleeper`). `cfs_pick` takes the leftmost, or
+//! the second if the leftmost yielded and the second is close; a buddy that is close comes before both. A tick ends a
+//! turn that has lasted a slice (`check_preempt_tick`), and a woken task preempts if it is ahead by more than the
+//! wake-up granularity (`cfs_preempts`).
+//!
+//! Virtual runtimes, `min_vruntime` and buddies are written here. `entity` keeps the order, weights and numbers of
+//! tasks; load averages are `track`'s. A virtual runtime may wrap, so two of them are compared by their difference
+//! only.
 
 use crate::class::Enqueue;
 use crate::fair::Fair;

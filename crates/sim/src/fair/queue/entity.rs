@@ -1,4 +1,14 @@
 //! Tasks on run queues: what CFS and EEVDF have in common.
+//!
+//! [`Entity`] is what the class knows of a task, and the functions are the kernel's moments: fork, enqueue, pick, tick,
+//! preemption, put, dequeue, migration, change of nice. Enqueue, dequeue, put and tick first charge the running task
+//! for its time (`update_curr`), then bring load averages up to date (`update_load_avg`). Only then weight and order
+//! change, as averages are to see what held until now. Where CFS and EEVDF differ, `cfs` or `eevdf` is asked.
+//!
+//! The running task is not in order, but counts in the queue's weight and tasks; `put_prev_entity` puts it back. With
+//! EEVDF a task that goes to sleep may stay queued (`delayed`) until it is picked. Averages and estimates change
+//! through `track`, but for the first load of a forked task. `nr_running` is `balance`'s: `dequeue_task` has it
+//! lowered, but who calls `enqueue_entity` has it raised. The task's state and CPU are the engine's and only read here.
 
 use super::weight::{self, NICE_0_WEIGHT};
 use crate::class::{Dequeue, Enqueue};

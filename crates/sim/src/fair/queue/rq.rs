@@ -1,4 +1,13 @@
 //! A CPU's fair run queue: tasks in order, load averages, balancing state.
+//!
+//! Tasks that wait are a list sorted by a key, the leftmost last. `insert` puts a task behind those with the same key.
+//! The key is the caller's: virtual runtime with CFS, virtual deadline with EEVDF. The running task is not in the list.
+//!
+//! The other fields belong to the rooms that read and write them: `queue` (buddies, weight, virtual time), `track`
+//! (averages, `cpu_load`), `balance` (domains, costs) and `place` (the cost of searches). Only average idle times have
+//! their rules here: `end_of_idle` when a wake-up ends an idle period, `age_wake_avg_idle` when a search asks.
+//!
+//! A queue knows tasks by number only, and tells nobody of a change: who changes load or tasks tells balancing's sums.
 
 use crate::fair::MIGRATION_COST_NS;
 use crate::fair::balance::newidle::SuccessRate;

@@ -1,4 +1,8 @@
 //! Weights of nice levels.
+//!
+//! The table is that of the kernel, with 1024 for nice 0. `entity` takes a task's weight from it at fork and when nice
+//! changes. `NICE_0_WEIGHT` is also the weight at which virtual time goes like real time, and the unit in which
+//! placement and balancing allow a difference of load.
 
 /// Weight of nice 0 (`NICE_0_LOAD`, scaled down).
 pub(in crate::fair) const NICE_0_WEIGHT: u64 = 1024;

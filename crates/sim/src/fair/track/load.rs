@@ -1,4 +1,15 @@
 //! Load averages of tasks and queues, and the `cpu_load` history that balancing before 5.3 compares.
+//!
+//! `update_load_avg` ages the task, takes off the queue what has left it, ages the queue, and attaches a task that
+//! counts nowhere yet. A queued task that moves is detached at once. When a task wakes on another CPU or dies, its old
+//! queue notes what to take off (`removed`) and does so at its next update. A new task gets a first utilisation before
+//! it is attached (`post_init_entity_util_avg`). Up to 5.6 the runnable average of a queue is the load of what is
+//! queued, so it changes at enqueue and dequeue as well; from 5.7 on it counts runnable tasks.
+//!
+//! `cpu_load`, `cpu_util` and the like, with a task's own share or without, answer placement and balancing from
+//! averages as they stand. The sums and their decay are `crate::pelt`'s, time is the CPU's PELT clock. Every change of
+//! a queue's averages is told to balancing's sums (`touch`), one that may change utilisation also to governors
+//! (`util_changed`).
 
 use crate::fair::Fair;
 use crate::fair::queue::rq::LOAD_INDICES;

@@ -1,4 +1,13 @@
 //! Estimated utilisation (`util_est`): what a task used in its last activations, remembered over its sleep.
+//!
+//! `util_est_enqueue` adds a task's estimate to the sum of its queue and notes what it added; `util_est_dequeue` takes
+//! just that off again. `util_est_update` then notes what a task that goes to sleep or exits has used, and lets the
+//! average follow: from 5.5 on at once where it grows, else by a quarter. The average stays where the difference is
+//! below a percent, where the task used more than its CPU has, and (with `runnable_avg`) where it had to wait.
+//!
+//! Without the mechanism nothing is counted, and estimates stay zero. Every change of a queue's sum is told to
+//! balancing's sums (`touch`). `entity` and `eevdf` say when a task joins and leaves. PELT averages are `load`'s and
+//! only read here.
 
 use crate::fair::Fair;
 use crate::topology::Cpu;
