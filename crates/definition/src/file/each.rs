@@ -53,7 +53,8 @@ pub(super) fn parse(text: &str, file: &str) -> Result<ExperimentFile, Definition
 
 fn labelled(entry: WorkloadEntry, parameter: &str, value: &str) -> WorkloadEntry {
     let name = format!("{}-{value}", entry.name);
-    let title = format!("{}, {parameter} = {value}", entry.title);
+    let titled = if entry.title.is_empty() { &entry.name } else { &entry.title };
+    let title = format!("{titled}, {parameter} = {value}");
     let (varying, value) = (parameter.to_string(), value.to_string());
     let row = Some(RowEntry { of: entry.name, varying, value });
     WorkloadEntry { name, title, row, ..entry }
@@ -159,6 +160,13 @@ mod tests {
         assert_eq!(file.workloads[2].row, Some(row));
         let again = toml::to_string(&file).unwrap();
         assert_eq!(ExperimentFile::parse(&again, "x.toml").unwrap(), file);
+    }
+
+    #[test]
+    fn rows_without_a_title_have_the_name_of_their_workload() {
+        let file = with(&netperf("a", "[1, 2]", "1").replace("title = \"T\"\n", "")).unwrap();
+        let titles: Vec<&str> = file.workloads.iter().map(|w| w.title.as_str()).collect();
+        assert_eq!(titles, ["a, pairs = 1", "a, pairs = 2"]);
     }
 
     #[test]

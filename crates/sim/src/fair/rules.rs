@@ -61,6 +61,10 @@ pub(super) struct Rules {
     pub(super) util_est: bool,
     /// Growth of the estimate counts at once (`UTIL_EST_FASTUP`, 5.5).
     pub(super) util_est_fastup: bool,
+    /// The estimate is the average alone, which stays while a task waits for its CPU (6.8).
+    pub(super) util_est_single: bool,
+    /// The estimate is noted before load tracking sees the task leave (6.12).
+    pub(super) util_est_before_leaving: bool,
     /// The load of a CPU is what is queued, averaged apart (`runnable_load_avg`, up to 5.6).
     pub(super) runnable_load: bool,
     /// Groups and CPUs are also compared by `runnable_avg`, the average number of runnable tasks (5.7).
@@ -168,6 +172,8 @@ impl Rules {
             base_slice: from(5, 13),
             util_est: has(MechanismId::UtilEst),
             util_est_fastup: from(5, 5),
+            util_est_single: from(6, 8),
+            util_est_before_leaving: from(6, 12),
             runnable_load: !from(5, 7),
             runnable_avg: from(5, 7),
             cpu_load_history: !from(5, 3),

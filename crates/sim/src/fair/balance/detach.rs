@@ -5,7 +5,7 @@
 //! are bound to a CPU count as any bound task, where kernels from 5.13 on pass them over.
 
 use super::env::{CpuIdle, Env, Migration};
-use crate::class::Enqueue;
+use crate::class::{Class, Dequeue, Enqueue};
 use crate::fair::{Fair, MIGRATION_COST_NS, resched};
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
@@ -47,7 +47,7 @@ impl Fair {
                 continue;
             }
             env.idle.counters(&mut w.counters).hot_gained += u64::from(migrates == Migrates::Hot);
-            self.move_waiting(w, task, src, env.dst_cpu);
+            self.move_waiting(w, task, env.dst_cpu);
             moved += 1;
             if env.imbalance <= 0 {
                 every = false;
@@ -125,12 +125,10 @@ impl Fair {
         true
     }
 
-    fn move_waiting(&mut self, w: &mut World, task: TaskId, src: Cpu, dst: Cpu) {
-        self.dequeue_entity(w, src, task, false);
-        self.sub_nr_running(w, src);
+    fn move_waiting(&mut self, w: &mut World, task: TaskId, dst: Cpu) {
+        self.dequeue(w, task, Dequeue::Move);
         w.balance_to(task, dst);
-        self.enqueue_entity(w, dst, task, Enqueue::Moved);
-        self.add_nr_running(w, dst);
+        self.enqueue(w, task, Enqueue::Moved);
         w.charge(dst, w.hw.wakeup_cycles);
     }
 
@@ -156,7 +154,7 @@ impl Fair {
             w.counters.alb_failed += 1;
             return false;
         };
-        self.move_waiting(w, task, from, to);
+        self.move_waiting(w, task, to);
         self.queues[to as usize].domains[level].nr_balance_failed = 0;
         CpuIdle::Idle.counters(&mut w.counters).gained += 1;
         true

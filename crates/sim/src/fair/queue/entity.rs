@@ -196,10 +196,13 @@ impl Fair {
     /// `dequeue_task_fair`.
     pub(in crate::fair) fn dequeue_task(&mut self, w: &mut World, task: TaskId, why: Dequeue) {
         let cpu = w.tasks[task.index()].cpu;
+        let leaves = why != Dequeue::Move;
         self.util_est_dequeue(cpu, task);
-        if why != Dequeue::Move {
-            self.update_curr(w, cpu);
+        if leaves && self.rules.util_est_before_leaving {
             self.util_est_update(w, task);
+        }
+        if leaves {
+            self.update_curr(w, cpu);
         }
         self.sub_nr_running(w, cpu);
         if why == Dequeue::Sleep && self.delays(cpu, task) {
@@ -207,7 +210,10 @@ impl Fair {
             self.entities[task.index()].delayed = true;
             return;
         }
-        self.dequeue_entity(w, cpu, task, why != Dequeue::Move);
+        self.dequeue_entity(w, cpu, task, leaves);
+        if leaves && !self.rules.util_est_before_leaving {
+            self.util_est_update(w, task);
+        }
     }
 
     /// `put_prev_entity`.

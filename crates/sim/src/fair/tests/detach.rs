@@ -58,6 +58,25 @@ fn utilisation_that_moves_is_the_estimated_one() {
     }
 }
 
+/// `detach_task`, `attach_task`: a task's estimate goes with it.
+#[test]
+fn the_estimate_leaves_with_its_task() {
+    let s = scenario(&machine("kunpeng920-1node", 2), "6.12", &[("sched-cluster", false)]);
+    let (mut w, mut fair) = world(&s);
+    running(&mut w, &mut fair, 1);
+    let task = waiting(&mut w, &mut fair, 1);
+    fair.util_est_dequeue(1, task);
+    fair.entities[task.index()].avg.util_avg = 600;
+    fair.util_est_update(&w, task);
+    fair.util_est_enqueue(1, task);
+    assert_eq!((fair.queues[0].util_est, fair.queues[1].util_est), (0, 600));
+    let mut env = Env::new(&s.setup.topo.domains[0][0], 0, 0, CpuIdle::Idle);
+    (env.migration_type, env.imbalance) = (Migration::Task, 1);
+    fair.queues[0].domains[0].nr_balance_failed = 9;
+    assert_eq!(fair.detach_tasks(&mut w, &mut env, 1), 1);
+    assert_eq!((fair.queues[0].util_est, fair.queues[1].util_est), (600, 0));
+}
+
 /// `task_hot`: what ran within the migration cost stays until attempts have failed often enough.
 #[test]
 fn a_cache_hot_task_stays_until_attempts_have_failed() {

@@ -36,7 +36,9 @@ fn estimates_grow_at_once_from_5_5_on() {
         let (mut w, mut fair) = world(&s);
         let task = running(&mut w, &mut fair, 0);
         for util in [400, 100] {
-            fair.entities[task.index()].avg.util_avg = util;
+            let entity = &mut fair.entities[task.index()];
+            entity.avg.util_avg = util;
+            entity.util_est.util_changed();
             fair.util_est_update(&w, task);
         }
         assert_eq!(fair.task_util_est(task), estimate, "{release}");

@@ -33,6 +33,7 @@ impl Fair {
             let runnable = if old { queued } else { runnable << 10 };
             if entity.attached && entity.avg.update_sum(now_ns, queued, runnable, running) {
                 entity.avg.update_avg(entity.weight, if old { entity.weight } else { 1 });
+                entity.util_est.util_changed();
             }
         }
         self.update_cfs_rq_load_avg(w, cpu);
