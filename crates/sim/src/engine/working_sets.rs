@@ -27,7 +27,7 @@ struct Warm {
     bytes: f64,
     /// What had come into the cache when this was noted.
     seen_bytes: f64,
-    /// What others brought in, in bytes a core cycle of the task, while it last ran.
+    /// What others brought in, in bytes a core cycle of the task, over the work accounted for last; 0 after none.
     pressure: f64,
 }
 
@@ -135,7 +135,7 @@ impl WorkingSets {
         }
     }
 
-    /// What the next `cycles` of `task` on `cpu` will cost if others go on as before, with what it owes.
+    /// What the next `cycles` of `task` on `cpu` will cost if others go on as in the work accounted for last, with what it owes.
     pub(super) fn forecast(&self, fixed: Fixed, cpu: Cpu, task: TaskId, cycles: f64) -> Outcome {
         let Some(Some(set)) = self.sets.get(task.index()) else { return Outcome::default() };
         let others = |w: &Warm| w.pressure * cycles;

@@ -82,7 +82,8 @@ pub(super) struct Rules {
     pub(super) wa_weight: bool,
     pub(super) wa_bias: bool,
     pub(super) recent_used_cpu: bool,
-    /// Every wake-up makes the previous CPU the recent one (5.16), not only those that are affine.
+    /// Every wake-up makes the previous CPU the recent one, not only those that are affine, and the search for an idle CPU
+    /// begins behind the target (5.16).
     pub(super) recent_always: bool,
     /// Placement looks at the capacities of CPUs (`sched_asym_cpucap_active`, 5.10).
     pub(super) asym_cpucapacity: bool,

@@ -278,7 +278,8 @@ impl Fair {
             && (!self.rules.push_for_tasks_only || env.migration_type == Migration::Task)
     }
 
-    /// Doubles the interval up to the domain's longest, or longer where all tasks are pinned.
+    /// Doubles the interval up to the domain's longest, or longer where all tasks are pinned; not for newly idle CPUs from 5.1
+    /// on, nor for misfit tasks from 6.10 on.
     fn lengthen_interval(&mut self, env: &Env) {
         let keeps = env.idle == CpuIdle::NewlyIdle && self.rules.newidle_keeps_interval;
         if keeps || self.is_apart(env) {

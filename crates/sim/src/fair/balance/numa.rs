@@ -1,4 +1,4 @@
-//! Imbalance that NUMA domains tolerate while few tasks run (`adjust_numa_imbalance`, from 5.6 on).
+//! Imbalance that NUMA domains tolerate while few tasks run (`adjust_numa_imbalance`).
 //!
 //! `imbalance` asks [`balancing`] what is left of an imbalance in tasks between two nodes. A pair of tasks is
 //! tolerated: from 5.6 on where the busiest node runs no more, from 5.11 on while its tasks are fewer than a quarter of

@@ -40,7 +40,7 @@ impl Sums {
 struct Kept {
     /// As an idle CPU of another group sees it, where neither packing nor capacities are asymmetric.
     stats: SgLbStats,
-    /// What does not change of it.
+    /// What changes only with its domains and `sgc->imbalance`.
     empty: SgLbStats,
     imbalance_pct: u64,
     state: usize,
@@ -154,7 +154,7 @@ impl GroupSums {
         &self.kept[view].stats
     }
 
-    /// An up-to-date group without tasks, as it never changes.
+    /// An up-to-date group without tasks; only `sgc->imbalance` changes of it.
     pub(in crate::fair) fn empty(&self, view: usize) -> &SgLbStats {
         &self.kept[view].empty
     }

@@ -88,7 +88,7 @@ impl Fair {
         found.or(fallback).unwrap_or(target)
     }
 
-    /// The CPU used before the previous one, if it is idle and near.
+    /// The CPU used before the previous one, if it is idle, near, and large enough for the task.
     fn recent_used_cpu(&mut self, w: &World, task: TaskId, prev: Cpu, target: Cpu) -> Option<Cpu> {
         if !self.rules.recent_used_cpu {
             return None;
@@ -109,7 +109,7 @@ impl Fair {
         (usable && self.asym_fits_cpu(w, task, recent)).then_some(recent)
     }
 
-    /// Up to 5.11: an idle core, an idle CPU, an idle thread of the target's core, each by a search of its own.
+    /// Up to 5.11: an idle core, an idle CPU of the cluster (RFC), an idle CPU, an idle thread of the target's core, each by a search of its own.
     fn search_by_steps(
         &mut self,
         w: &mut World,

@@ -23,7 +23,8 @@ struct Seen {
 }
 
 impl Fair {
-    /// From level `level` of `cpu`'s domains with `flag` down; `cpu` where nothing is idler.
+    /// From level `level` of `cpu`'s domains with `flag` down; `cpu` where nothing is idler, the
+    /// previous CPU where the task may use none of the first domain.
     pub(in crate::fair) fn find_idlest_cpu(
         &mut self,
         w: &mut World,

@@ -8,7 +8,7 @@
 //!
 //! Placement reads queues, averages and what balancing sums up, and writes what wake-ups remember: whom a task wakes,
 //! its recent CPU, whether an LLC may have an idle core, what a search costs. It charges the CPU on which the wake-up
-//! happens for every CPU that it looks at. It moves no task: the engine puts the task on the CPU that it gets back.
+//! happens for every CPU that a search looks at; fork and exec charge the CPU of the task. It moves no task: the engine puts the task on the CPU that it gets back.
 
 pub(super) mod idle_sibling;
 mod idlest;

@@ -123,7 +123,8 @@ impl Fair {
         }
     }
 
-    /// The woken task is ahead by more than the wake-up granularity; both become buddies.
+    /// The woken task is ahead by more than the wake-up granularity; the woken task becomes `next`, the running one `last` with
+    /// `LAST_BUDDY` and enough tasks.
     pub(super) fn cfs_preempts(&mut self, cpu: Cpu, curr: TaskId, woken: TaskId) -> bool {
         if self.wakeup_lead(curr, woken) < 1 {
             return false;

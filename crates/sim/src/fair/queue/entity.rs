@@ -22,8 +22,8 @@ use crate::world::{TaskId, World};
 #[derive(Debug, Clone, Default)]
 pub(in crate::fair) struct Entity {
     pub(in crate::fair) weight: u64,
-    /// Absolute while on a queue (with EEVDF) or since it last was on one; relative to a queue's minimum while it
-    /// moves (CFS).
+    /// Absolute, on a queue or since it last was on one. With CFS relative to a queue's minimum while it moves, and
+    /// before it first is on one.
     pub(super) vruntime: u64,
     pub(in crate::fair) exec_start_ns: u64,
     pub(super) sum_exec_ns: u64,

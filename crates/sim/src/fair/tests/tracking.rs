@@ -26,22 +26,65 @@ fn balancing_goes_by_load_of_the_past_up_to_5_2() {
     }
 }
 
+/// The estimate after activations that used `utils`, the last of them with `runnable` tasks on the CPU; `fresh` tells
+/// whether load tracking touched the task in between.
+fn estimate(release: &str, utils: &[u64], runnable: u64, fresh: bool) -> u64 {
+    let s = two_cpus(release);
+    let (mut w, mut fair) = world(&s);
+    let task = running(&mut w, &mut fair, 0);
+    for &util in utils {
+        let entity = &mut fair.entities[task.index()];
+        (entity.avg.util_avg, entity.avg.runnable_avg) = (util, runnable * util);
+        if fresh {
+            entity.util_est.util_changed();
+        }
+        fair.util_est_update(&w, task);
+    }
+    fair.entities[task.index()].avg.util_avg = 0;
+    fair.task_util_est(task)
+}
+
 /// `util_est_update` (`UTIL_EST_FASTUP`, 5.5): the average follows growth at once; it always falls by a quarter of the
 /// difference.
 #[test]
 fn estimates_grow_at_once_from_5_5_on() {
-    // From 0 to 400, then to 100: up to 5.4 100 and (300 + 100) / 4, since 400 and (1200 + 100) / 4.
-    for (release, estimate) in [("5.4", 100), ("5.5", 325), ("6.12", 325)] {
-        let s = two_cpus(release);
-        let (mut w, mut fair) = world(&s);
-        let task = running(&mut w, &mut fair, 0);
-        for util in [400, 100] {
-            let entity = &mut fair.entities[task.index()];
-            entity.avg.util_avg = util;
-            entity.util_est.util_changed();
-            fair.util_est_update(&w, task);
-        }
-        assert_eq!(fair.task_util_est(task), estimate, "{release}");
+    // From 0 to 400, then to 200: up to 5.4 the last, as 100 and (300 + 200) / 4 are less; since 400 and (1200 + 200) / 4.
+    for (release, expected) in [("5.4", 200), ("5.5", 350), ("6.7", 350), ("6.12", 350)] {
+        assert_eq!(estimate(release, &[400, 200], 1, true), expected, "{release}");
+    }
+}
+
+/// `util_est_update`, 6.8: a task that waited for its CPU keeps its estimate.
+#[test]
+fn a_task_that_waited_keeps_its_estimate_from_6_8_on() {
+    for (release, expected) in [("6.7", 350), ("6.8", 400), ("6.12", 400)] {
+        assert_eq!(estimate(release, &[400, 200], 2, true), expected, "{release}");
+    }
+}
+
+/// `UTIL_AVG_UNCHANGED`: an activation that load tracking did not see is none.
+#[test]
+fn an_activation_that_nobody_saw_leaves_the_estimate() {
+    for release in ["5.5", "6.1", "6.12"] {
+        assert_eq!(estimate(release, &[400, 200], 1, false), 400, "{release}");
+    }
+}
+
+/// `util_est_update` of a task that used more than its CPU has notes nothing.
+#[test]
+fn more_than_the_cpu_has_is_not_noted() {
+    for (release, expected) in [("6.1", 400), ("6.12", 400)] {
+        assert_eq!(
+            estimate(release, &[400, 1100], 1, true).min(1100),
+            1100,
+            "{release}: growth counts"
+        );
+        assert_eq!(estimate(release, &[2000, 1100], 1, true), 2000, "{release}");
+        assert_eq!(
+            estimate(release, &[400, 395], 1, true),
+            expected,
+            "{release}: below the margin"
+        );
     }
 }
 

@@ -85,7 +85,7 @@ impl Fair {
         }
     }
 
-    /// `cfs_rq_util_change`: a governor may want to know.
+    /// `cfs_rq_util_change`: balancing sums anew, and a governor may want to know.
     fn util_changed(&mut self, cpu: Cpu) {
         self.sums.touch(cpu);
         if self.util_watched {
@@ -199,7 +199,7 @@ impl Fair {
         self.attach_entity_load_avg(cpu, task);
     }
 
-    /// `update_blocked_averages`: brings an idle queue up to date; whether load is left on it.
+    /// `update_blocked_averages`: brings a queue up to date before it is compared; whether load is left on it.
     pub(in crate::fair) fn update_blocked_averages(&mut self, w: &World, cpu: Cpu) -> bool {
         self.update_cfs_rq_load_avg(w, cpu);
         let avg = &self.queues[cpu as usize].avg;
