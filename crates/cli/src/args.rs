@@ -1,6 +1,7 @@
 //! The command line.
 
 mod guests;
+mod kernels;
 mod report;
 mod trace;
 
@@ -11,6 +12,7 @@ pub use guests::{
     VmDomainsArgs,
 };
 
+pub use kernels::{AddArgs, CheckArgs, KernelCommand, KernelDomainsArgs, NameArgs};
 pub use trace::{Ns, TraceArgs, TraceFormat};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -35,7 +37,9 @@ Examples:
   schedscape trace out/big-core --workload sched-pipe --variant vanilla -o pipe.pftrace
   schedscape machine show power9-big-core --small-cores
   schedscape machine diff power9-big-core host
-  schedscape domains power9-big-core --kernel 4.18 --mechanism small-core-smt=on --smt 4"
+  schedscape domains power9-big-core --kernel 4.18 --mechanism small-core-smt=on --smt 4
+  schedscape kernel add ~/linux --name mine
+  schedscape kernel check mine"
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -59,6 +63,11 @@ pub enum Command {
     },
     /// Show the sched domains that a kernel builds on a machine
     Domains(DomainsArgs),
+    /// Build the scheduler of a kernel tree and run it on any machine, without a boot
+    Kernel {
+        #[command(subcommand)]
+        command: KernelCommand,
+    },
     /// Boot real kernels in QEMU, as guests shaped like a machine
     Vm {
         #[command(subcommand)]
@@ -70,6 +79,9 @@ pub enum Command {
     Mechanisms,
     /// Find out when logging a vcore's caches pays, by working set, time slice and restore rate
     PrefetchSweep(PrefetchSweepArgs),
+    /// Serve one request of `kernel` in a process of its own
+    #[command(hide = true)]
+    Replica,
     /// Print a completion script for a shell
     Completions {
         /// The shell

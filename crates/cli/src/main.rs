@@ -5,6 +5,7 @@ mod domains;
 mod domains_diff;
 mod experiments;
 mod guests;
+mod kernels;
 mod machines;
 mod mmtests;
 mod output;
@@ -37,6 +38,8 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
     match args.command {
         Command::Machine { command: MachineCommand::Diff(args) } => return machines::diff(&args),
         Command::Vm { command } => return guests::run(&command),
+        Command::Kernel { command } => kernels::run(&command),
+        Command::Replica => kernels::replica(),
         Command::Run(args) => experiments::run(&args),
         Command::Compare(args) => experiments::compare(&args),
         Command::Report(args) => report_page::report(&args),

@@ -7,10 +7,12 @@
 mod apt;
 pub(crate) mod deb;
 
+use crate::host::run;
 use crate::{Arch, VmError};
 pub(crate) use apt::{Apt, archive, keys};
 use kernel::{Kernel, MechanismId, Version};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// What guests of every architecture have: the shell and its tools, and the programs that workloads become.
 const GUEST_PACKAGES: [&str; 5] = ["busybox-static", "dbench", "linux-perf", "rt-app", "rt-tests"];
@@ -102,6 +104,40 @@ impl Cache {
             suite: suite.to_owned(),
             arch: arch.debian(),
         })
+    }
+
+    /// Fetches the source package of a kernel's `version` as `suite` has it, and unpacks it; the tree's directory.
+    ///
+    /// # Errors
+    /// A suite without it, what apt says, a package that does not hold a tree.
+    pub fn fetch_source(&self, suite: &str, version: Version) -> Result<PathBuf, VmError> {
+        let arch = host_arch()?;
+        let package = format!("linux-source-{version}");
+        let file = self.apt(suite, arch)?.download(&package)?;
+        let dir = self.dir.join("sources").join(file.file_stem().unwrap_or(package.as_ref()));
+        let tree = dir.join(&package);
+        if tree.is_dir() {
+            return Ok(tree);
+        }
+        let packed = dir.with_extension("package");
+        deb::unpack(&[file], &packed, &|path| path.starts_with("usr/src"))?;
+        let archive = packed.join("usr/src").join(format!("{package}.tar.xz"));
+        let partial = dir.with_extension("partial");
+        for old in [&partial, &dir] {
+            if old.exists() {
+                std::fs::remove_dir_all(old).map_err(VmError::io(old))?;
+            }
+        }
+        std::fs::create_dir_all(&partial).map_err(VmError::io(&partial))?;
+        run(Command::new("tar").arg("xf").arg(&archive).arg("-C").arg(&partial))?;
+        std::fs::remove_dir_all(&packed).map_err(VmError::io(&packed))?;
+        std::fs::rename(&partial, &dir).map_err(VmError::io(&dir))?;
+        match tree.is_dir() {
+            true => Ok(tree),
+            false => {
+                Err(VmError::NoPackage { package, suite: suite.to_owned(), arch: arch.debian() })
+            }
+        }
     }
 
     /// Fetches QEMU for guests of `arch`, with all that it needs to run, as `suite` has it for this computer.

@@ -1,0 +1,224 @@
+//! `schedscape kernel`: trees, their schedulers as libraries, and the domains that these build.
+
+use crate::args::{AddArgs, CheckArgs, KernelCommand, KernelDomainsArgs, MachineArgs, NameArgs};
+use crate::domains::recorded_kernel;
+use crate::domains_diff::Differ;
+use crate::guests::cache;
+use crate::output::{print, print_json};
+use crate::{Failure, machines, progress, recorded};
+use kernel::recorded::Difference;
+use kernel::recorded::log::{Extent, compare};
+use kernel::{Kernel, Version};
+use machine::{Machine, Snapshot};
+use replica::{Answer, Request, ask};
+use std::path::Path;
+use tree::{Library, Shape, Tree, Trees};
+use vm::{Cache, VmError};
+
+/// Suites that have had kernels' source packages, those with the releases that most people ask for first.
+const SUITES: [&str; 5] = ["trixie", "bookworm", "trixie-backports", "sid", "bullseye"];
+/// Lines of a difference that `check` shows.
+const SHOWN: usize = 6;
+
+pub fn run(command: &KernelCommand) -> Result<(), Failure> {
+    match command {
+        KernelCommand::Add(args) => add(args),
+        KernelCommand::List(args) => {
+            let all = trees(&cache(&args.cache)?).list()?;
+            if args.json { print_json(&all) } else { print(&listed(&all)) }
+        }
+        KernelCommand::Build(args) => {
+            let trees = trees(&cache(&args.cache)?);
+            let tree = trees.get(&args.name)?;
+            let library = built(&trees, &tree)?;
+            let news = if library.is_new { "built" } else { "up to date" };
+            print(&format!("{}: {news}, {}\n", tree.name, &library.key[..16]))
+        }
+        KernelCommand::Domains(args) => domains(args),
+        KernelCommand::Check(args) => check(args),
+        KernelCommand::Remove(NameArgs { name, cache: dir }) => {
+            trees(&cache(dir)?).remove(name)?;
+            print(&format!("{name}: forgotten\n"))
+        }
+    }
+}
+
+/// The process that a library is loaded into.
+pub fn replica() -> Result<(), Failure> {
+    Ok(replica::serve(std::io::stdin().lock(), std::io::stdout().lock())?)
+}
+
+fn trees(cache: &Cache) -> Trees {
+    Trees::new(&cache.dir().join("trees"))
+}
+
+fn listed(all: &[Tree]) -> String {
+    let line = |tree: &Tree| {
+        let patches = tree.patches.iter().map(|p| format!(" + {}", p.display()));
+        format!(
+            "{}  {}  {}{}\n",
+            tree.name,
+            tree.release,
+            tree.root.display(),
+            patches.collect::<String>()
+        )
+    };
+    all.iter().map(line).collect()
+}
+
+fn add(args: &AddArgs) -> Result<(), Failure> {
+    let cache = cache(&args.cache)?;
+    let (root, default) = match args.source.parse::<Version>() {
+        Ok(version) if !Path::new(&args.source).exists() => {
+            (fetched(&cache, version)?, version.to_string())
+        }
+        _ => {
+            let root = Path::new(&args.source).to_owned();
+            let name = root.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
+            (root, name)
+        }
+    };
+    let name = args.name.as_deref().unwrap_or(&default);
+    let tree = trees(&cache).add(name, &root, &args.patches)?;
+    print(&format!("{}: {} in {}\n", tree.name, tree.release, tree.root.display()))
+}
+
+/// The source package of `version`, from the first suite that has it.
+fn fetched(cache: &Cache, version: Version) -> Result<std::path::PathBuf, Failure> {
+    let bar = progress::bar("{spinner} {msg}")?;
+    for suite in SUITES {
+        bar.set_message(format!("linux-source-{version} in {suite}"));
+        match cache.fetch_source(suite, version) {
+            Err(VmError::NoPackage { .. }) => {}
+            found => return Ok(found?),
+        }
+    }
+    Err(format!(
+        "{version}: found no source package in {}, expected one; give a tree's directory",
+        SUITES.join(", ")
+    )
+    .into())
+}
+
+fn built(trees: &Trees, tree: &Tree) -> Result<Library, Failure> {
+    let bar = progress::bar("{spinner} {msg}")?;
+    Ok(trees.build(tree, &|step| bar.set_message(format!("{}: {step}", tree.name)))?)
+}
+
+/// A machine, the kernel as the model has it, and the CPUs that go offline after boot, the last one last.
+struct Setting {
+    whole: Machine,
+    online: Machine,
+    kernel: Kernel,
+    offline: Vec<u32>,
+}
+
+fn setting(machine: &MachineArgs, version: Version) -> Result<Setting, Failure> {
+    let Snapshot { machine: online, release } = machines::resolve_snapshot(machine)?;
+    let whole = Machine { online: online.possible(), ..online.clone() };
+    // A snapshot tells what its kernel was built without, which the same release of a tree is not.
+    let kernel = match release {
+        Some(release) if release.parse() == Ok(version) => recorded_kernel(&release, &online)?,
+        _ => Kernel::new(version),
+    };
+    let last = recorded::last_offline(&machine.machine)?;
+    let mut offline: Vec<u32> =
+        (&whole.online - &online.online).iter().map(|cpu| cpu as u32).collect();
+    offline.sort_by_key(|&cpu| (Some(cpu as usize) == last, std::cmp::Reverse(cpu)));
+    Ok(Setting { whole, online, kernel, offline })
+}
+
+fn answer(library: &Library, setting: &Setting) -> Result<Answer, Failure> {
+    let request = Request {
+        library: library.file.clone(),
+        shape: Shape::of(&setting.whole, &setting.kernel)?,
+        features: vec![],
+        offline: setting.offline.clone(),
+    };
+    Ok(ask(&std::env::current_exe()?, &["replica"], &request)?)
+}
+
+/// The lines of a log that tell of domains.
+fn of_domains(log: &str) -> String {
+    let starts = ["domain-", "groups:", "root domain span"];
+    let tells = |line: &&str| {
+        let text = line.trim_start();
+        starts.iter().any(|s| text.starts_with(s)) || line.contains("attaching sched-domain")
+    };
+    log.lines().filter(tells).flat_map(|line| [line, "\n"]).collect()
+}
+
+fn told(of: &Difference) -> String {
+    let side = |text: &Option<String>| text.clone().unwrap_or("nothing".to_string());
+    format!("{}: the tree logs {}, predicted {}", of.place, side(&of.recorded), side(&of.predicted))
+}
+
+/// The log of the state that was asked for, and where it differs from the prediction.
+fn compared(library: &Library, setting: &Setting) -> Result<(String, Vec<String>), Failure> {
+    let answer = answer(library, setting)?;
+    let version = setting.kernel.version;
+    let (log, predicted, extent) = match setting.offline.last() {
+        None => (
+            of_domains(&answer.boot_log),
+            kernel::build(&setting.whole, &setting.kernel)?,
+            Extent::Whole,
+        ),
+        Some(&last) => {
+            let built =
+                kernel::build_after_offline(&setting.online, &setting.kernel, last as usize)?;
+            (of_domains(&answer.last_log), built, Extent::LastRebuild)
+        }
+    };
+    let found = compare(&predicted, version, &log, extent);
+    let lines = found.wrong.iter().chain(&found.busy).map(told).collect();
+    Ok((log, lines))
+}
+
+fn domains(args: &KernelDomainsArgs) -> Result<(), Failure> {
+    let trees = trees(&cache(&args.cache)?);
+    let tree = trees.get(&args.name)?;
+    let library = built(&trees, &tree)?;
+    let setting = setting(&args.machine, tree.version()?)?;
+    let (log, differences) = compared(&library, &setting)?;
+    if !args.diff {
+        return print(&log);
+    }
+    if differences.is_empty() {
+        return print(&format!(
+            "{}: {} builds the predicted domains.\n",
+            setting.whole.name, tree.name
+        ));
+    }
+    print(&differences.iter().map(|d| format!("{d}\n")).collect::<String>())?;
+    Err(Box::new(Differ))
+}
+
+fn check(args: &CheckArgs) -> Result<(), Failure> {
+    let trees = trees(&cache(&args.cache)?);
+    let tree = trees.get(&args.name)?;
+    let library = built(&trees, &tree)?;
+    let mut machines = args.machines.clone();
+    if machines.is_empty() {
+        machines = machine::catalog::names().into_iter().map(str::to_string).collect();
+    }
+    let mut wrong = 0;
+    for name in &machines {
+        let machine = MachineArgs { machine: name.clone(), smt: None, online: None };
+        let setting = setting(&machine, tree.version()?)?;
+        let (log, differences) = compared(&library, &setting)?;
+        let lines = log.lines().count();
+        if differences.is_empty() {
+            print(&format!("ok    {name}: {lines} lines of log\n"))?;
+            continue;
+        }
+        wrong += 1;
+        let shown = differences.iter().take(SHOWN).map(|d| format!("    {d}\n"));
+        print(&format!("WRONG {name}\n{}", shown.collect::<String>()))?;
+    }
+    print(&format!(
+        "{}: {} machines as predicted, {wrong} not\n",
+        tree.name,
+        machines.len() - wrong
+    ))?;
+    if wrong == 0 { Ok(()) } else { Err(Box::new(Differ)) }
+}

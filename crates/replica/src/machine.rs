@@ -1,0 +1,104 @@
+//! A machine in the form of the C interface, with the memory behind its pointers.
+
+use crate::abi::{Level, Machine, Place, level_flag};
+use machine::CpuSet;
+use std::ffi::CString;
+use tree::Shape;
+
+/// The machine and all that it points at. Nothing of it moves once it is made.
+pub(crate) struct Boards {
+    machine: Machine,
+    _places: Vec<Place>,
+    _levels: Vec<Level>,
+    _distances: Vec<u32>,
+    _names: Vec<CString>,
+    _masks: Vec<Box<[u64]>>,
+}
+
+/// Masks as words, kept until the end.
+struct Masks {
+    words: usize,
+    kept: Vec<Box<[u64]>>,
+}
+
+impl Masks {
+    /// Masks one behind the other.
+    fn keep<'a>(&mut self, sets: impl IntoIterator<Item = &'a CpuSet>) -> *const u64 {
+        let mut words = Vec::new();
+        for set in sets {
+            let start = words.len();
+            words.resize(start + self.words, 0u64);
+            set.iter().for_each(|cpu| words[start + cpu / 64] |= 1 << (cpu % 64));
+        }
+        let words = words.into_boxed_slice();
+        let pointer = words.as_ptr();
+        self.kept.push(words);
+        pointer
+    }
+}
+
+impl Boards {
+    /// `shape` for a library.
+    pub(crate) fn of(shape: &Shape) -> Boards {
+        let mut masks = Masks { words: shape.places.len().div_ceil(64), kept: Vec::new() };
+        let places: Vec<Place> = shape
+            .places
+            .iter()
+            .map(|p| Place {
+                core: p.core,
+                cluster: p.cluster,
+                package: p.package,
+                node: p.node,
+                capacity: p.capacity,
+                priority: 0,
+                smt: masks.keep([&p.smt]),
+                cluster_cpus: masks.keep([&p.cluster_cpus]),
+                package_cpus: masks.keep([&p.package_cpus]),
+                llc: masks.keep([&p.llc]),
+            })
+            .collect();
+        let names: Vec<CString> = shape
+            .levels
+            .iter()
+            .map(|l| CString::new(l.name.as_str()).unwrap_or_default())
+            .collect();
+        let levels: Vec<Level> = shape
+            .levels
+            .iter()
+            .zip(&names)
+            .map(|(l, name)| Level {
+                name: name.as_ptr(),
+                flags: flags(l),
+                masks: masks.keep(&l.masks),
+            })
+            .collect();
+        let distances: Vec<u32> = shape.distances.iter().flatten().copied().collect();
+        let machine = Machine {
+            cpus: places.len() as u32,
+            nodes: shape.distances.len() as u32,
+            levels: levels.len() as u32,
+            places: places.as_ptr(),
+            distances: distances.as_ptr(),
+            level: levels.as_ptr(),
+            reclaim_distance: shape.reclaim_distance.unwrap_or(0),
+        };
+        let (_places, _levels, _distances, _names, _masks) =
+            (places, levels, distances, names, masks.kept);
+        Boards { machine, _places, _levels, _distances, _names, _masks }
+    }
+
+    /// As a library takes it.
+    pub(crate) fn machine(&self) -> *const Machine {
+        &self.machine
+    }
+}
+
+fn flags(level: &tree::Level) -> u32 {
+    let flags = [
+        (level.shares_capacity, level_flag::SHARES_CAPACITY),
+        (level.shares_cluster, level_flag::SHARES_CLUSTER),
+        (level.shares_llc, level_flag::SHARES_LLC),
+        (level.asym_packing, level_flag::ASYM_PACKING),
+    ];
+    flags.into_iter().filter(|(has, _)| *has).map(|(_, flag)| flag).sum()
+}

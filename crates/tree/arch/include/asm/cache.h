@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _ASM_CACHE_H
+#define _ASM_CACHE_H
+/* The host's lines. Alignment shows in no result. */
+#define L1_CACHE_SHIFT	6
+#define L1_CACHE_BYTES	(1 << L1_CACHE_SHIFT)
+#endif

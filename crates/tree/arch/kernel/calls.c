@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The functions that the simulator calls. */
+#include <linux/cpu.h>
+#include <linux/stringify.h>
+#include <linux/version.h>
+#include "machine.h"
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 10, 0) && !defined(LINUX_VERSION_MAJOR)
+#define LINUX_VERSION_MAJOR		(LINUX_VERSION_CODE >> 16)
+#define LINUX_VERSION_PATCHLEVEL	(LINUX_VERSION_CODE >> 8 & 255)
+#endif
+
+void sc_boot(const struct sc_host *host, const struct sc_machine *machine, int verbose);
+void sc_set_now(sc_u64 ns);
+sc_s64 sc_ask(int (*fn)(void *), void *arg);
+
+static sc_s64 current_task(sc_u32 cpu)
+{
+	return sc_contexts[cpu].curr->pid;
+}
+
+struct hotplug {
+	sc_u32 cpu;
+	int online;
+};
+
+static int switch_cpu(void *arg)
+{
+	struct hotplug *to = arg;
+
+	return to->online ? add_cpu(to->cpu) : remove_cpu(to->cpu);
+}
+
+static sc_s64 online(sc_u32 cpu, int online)
+{
+	struct hotplug to = { cpu, online };
+
+	return sc_ask(switch_cpu, &to);
+}
+
+#define TEXT(x) __stringify(x)
+
+__attribute__((visibility("default"))) const struct sc_api sc_api = {
+	.version = SC_ABI_VERSION,
+	.release = TEXT(LINUX_VERSION_MAJOR) "." TEXT(LINUX_VERSION_PATCHLEVEL),
+	.boot = sc_boot,
+	.set_now = sc_set_now,
+	.raise = sc_raise,
+	.enter = sc_enter,
+	.current_task = current_task,
+	.debugfs_write = sc_debugfs_write,
+	.debugfs_read = sc_debugfs_read,
+	.online = online,
+};

@@ -1,0 +1,76 @@
+//! The tree's own build system, for objects.
+
+use crate::TreeError;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Lines of a failure that are shown.
+const LINES: usize = 12;
+
+/// Runs a command to its end and returns what it printed.
+///
+/// # Errors
+/// A command that does not start or fails: the lines of its output that say why, or the last ones.
+pub(crate) fn run(command: &mut Command, what: &str) -> Result<String, TreeError> {
+    let failed = |said: String| TreeError::Failed { what: what.to_string(), said };
+    command.stdin(Stdio::null()).env("LC_ALL", "C");
+    let output = command.output().map_err(|e| failed(e.to_string()))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(failed(telling(&said)))
+}
+
+/// The compiler's errors with the lines that it shows of them; without any, the last lines.
+fn telling(said: &str) -> String {
+    let lines: Vec<&str> = said.lines().filter(|l| !l.trim().is_empty()).collect();
+    let is_error = |l: &&str| {
+        l.contains("error:") || l.contains(" Error ") || l.contains("undefined reference")
+    };
+    let first = lines.iter().position(|l| is_error(l) && !l.starts_with("make"));
+    let from = first.unwrap_or(lines.len().saturating_sub(LINES));
+    lines[from..]
+        .iter()
+        .filter(|l| !l.starts_with("make"))
+        .take(LINES)
+        .copied()
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Makes `targets` of the tree in `farm` for our architecture, with what it makes below `out`.
+pub(crate) fn make(
+    farm: &Path,
+    out: &Path,
+    targets: &[String],
+    what: &str,
+) -> Result<(), TreeError> {
+    let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let mut command = Command::new("make");
+    command
+        .arg("--directory")
+        .arg(farm)
+        .args(["--silent", "--keep-going"])
+        .arg(format!("--jobs={jobs}"));
+    command.arg(format!("ARCH={}", crate::arch::NAME)).arg(format!("O={}", out.display()));
+    // Variables of a make that runs us would reach the kernel's.
+    command.args(targets).env_remove("MAKEFLAGS").env_remove("MAKELEVEL");
+    run(&mut command, what).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_failed_build_the_compilers_lines_are_shown() {
+        let said = "In file included from a.h:1,\nfair.c:12:3: error: 'x' undeclared\n   12 |   x = 1;\n      |   ^\n\
+                    make[3]: *** [fair.o] Error 1\nmake: *** Waiting\n";
+        assert_eq!(
+            telling(said),
+            "fair.c:12:3: error: 'x' undeclared\n   12 |   x = 1;\n      |   ^"
+        );
+        assert_eq!(telling("one\ntwo\n"), "one\ntwo");
+    }
+}

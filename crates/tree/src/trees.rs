@@ -1,0 +1,328 @@
+//! Trees by name, and their libraries, in a directory of the cache.
+//!
+//! Each tree has a directory: `tree.toml` says what it is, `farm` and `out` are the build's, `library.so` is its last result and
+//! `library.toml` what that was made of. A build of something that did not change reads files and starts no program but the compiler,
+//! for its version.
+
+use crate::{TreeError, arch, content, farm, link, make, missing_tools};
+use kernel::Version;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TREE: &str = "tree.toml";
+const MADE_OF: &str = "library.toml";
+const LIBRARY: &str = "library.so";
+
+/// A tree that has a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tree {
+    /// Its name.
+    pub name: String,
+    /// Where it is checked out or unpacked.
+    pub root: PathBuf,
+    /// The release that its Makefile tells.
+    pub release: String,
+    /// Patches, in order.
+    #[serde(default)]
+    pub patches: Vec<PathBuf>,
+}
+
+impl Tree {
+    /// The release as the model has it.
+    ///
+    /// # Errors
+    /// A release that is none.
+    pub fn version(&self) -> Result<Version, TreeError> {
+        self.release.parse().map_err(|_| TreeError::found(&self.name, &self.release, "a release"))
+    }
+}
+
+/// A tree's scheduler, ready to be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Library {
+    /// The file.
+    pub file: PathBuf,
+    /// Digest of what it was made of.
+    pub key: String,
+    /// Whether it had to be made.
+    pub is_new: bool,
+}
+
+/// What a library was made of.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MadeOf {
+    key: String,
+    files: BTreeSet<PathBuf>,
+}
+
+/// The trees in a directory.
+#[derive(Debug, Clone)]
+pub struct Trees {
+    dir: PathBuf,
+}
+
+impl Trees {
+    /// Those in `dir`, which need not exist yet.
+    pub fn new(dir: &Path) -> Trees {
+        Trees { dir: dir.to_owned() }
+    }
+
+    /// Gives the tree at `root` with `patches` a name. Nothing is built.
+    ///
+    /// # Errors
+    /// A name that is taken or cannot be a directory's, a directory without a kernel, a patch that cannot be read.
+    pub fn add(&self, name: &str, root: &Path, patches: &[PathBuf]) -> Result<Tree, TreeError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+            return Err(TreeError::found("--name", name, "letters, digits, -, _, . and +"));
+        }
+        if self.dir.join(name).exists() {
+            return Err(TreeError::found(
+                name,
+                "a tree of this name",
+                "a new name, or `kernel remove` first",
+            ));
+        }
+        let absolute = |path: &PathBuf| std::fs::canonicalize(path).map_err(TreeError::io(path));
+        let tree = Tree {
+            name: name.to_string(),
+            root: absolute(&root.to_owned())?,
+            release: release(root)?,
+            patches: patches.iter().map(absolute).collect::<Result<_, _>>()?,
+        };
+        tree.version()?;
+        let dir = self.dir.join(name);
+        std::fs::create_dir_all(&dir).map_err(TreeError::io(&dir))?;
+        write(&dir.join(TREE), &tree)?;
+        Ok(tree)
+    }
+
+    /// All, by name.
+    ///
+    /// # Errors
+    /// A directory that cannot be read.
+    pub fn list(&self) -> Result<Vec<Tree>, TreeError> {
+        if !self.dir.exists() {
+            return Ok(vec![]);
+        }
+        let mut names: Vec<String> = Vec::new();
+        for entry in std::fs::read_dir(&self.dir).map_err(TreeError::io(&self.dir))? {
+            let entry = entry.map_err(TreeError::io(&self.dir))?;
+            if entry.path().join(TREE).is_file() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        names.sort();
+        names.iter().map(|name| self.get(name)).collect()
+    }
+
+    /// The one called `name`.
+    ///
+    /// # Errors
+    /// No such tree.
+    pub fn get(&self, name: &str) -> Result<Tree, TreeError> {
+        let file = self.dir.join(name).join(TREE);
+        if !file.is_file() {
+            return Err(TreeError::found(
+                name,
+                "no tree of this name",
+                "one that `schedscape kernel list` shows",
+            ));
+        }
+        let text = std::fs::read_to_string(&file).map_err(TreeError::io(&file))?;
+        toml::from_str(&text)
+            .map_err(|e| TreeError::found(file.display(), e, "what `kernel add` wrote"))
+    }
+
+    /// Forgets the tree called `name` and all that was built of it. The tree itself stays.
+    ///
+    /// # Errors
+    /// No such tree, or files that cannot be removed.
+    pub fn remove(&self, name: &str) -> Result<(), TreeError> {
+        self.get(name)?;
+        let dir = self.dir.join(name);
+        std::fs::remove_dir_all(&dir).map_err(TreeError::io(&dir))
+    }
+
+    /// Builds the library of `tree`, or finds it built. `say` hears what is done.
+    ///
+    /// # Errors
+    /// Missing programs, a patch that does not apply, what the compiler says.
+    pub fn build(&self, tree: &Tree, say: &dyn Fn(&str)) -> Result<Library, TreeError> {
+        let missing = missing_tools();
+        if !missing.is_empty() {
+            let list = |of: fn(&crate::Tool) -> &'static str| {
+                missing.iter().map(of).collect::<BTreeSet<_>>()
+            };
+            let join = |set: BTreeSet<&str>| set.into_iter().collect::<Vec<_>>().join(" ");
+            return Err(TreeError::Tools {
+                programs: join(list(|t| t.name)),
+                packages: join(list(|t| t.package)),
+            });
+        }
+        let build = Build { tree, dir: self.dir.join(&tree.name), compiler: compiler()? };
+        match build.found()? {
+            Some(library) => Ok(library),
+            None => build.make(say),
+        }
+    }
+}
+
+/// One build.
+struct Build<'a> {
+    tree: &'a Tree,
+    dir: PathBuf,
+    compiler: String,
+}
+
+impl Build<'_> {
+    /// The key of a library made of `files`.
+    fn key(&self, files: &BTreeSet<PathBuf>) -> Result<String, TreeError> {
+        let mut all = files.clone();
+        all.extend(self.tree.patches.iter().cloned());
+        let ours = arch::FILES.iter().map(|(_, text)| *text);
+        let lists = [arch::CONFIG, arch::OBJECTS, arch::SYMBOLS, arch::LINK];
+        let others: Vec<&str> = ours.chain(lists).chain([self.compiler.as_str()]).collect();
+        content::digest(&all, &others)
+    }
+
+    /// The last library, if it would become the same again. A patched file is a copy that the tree's original may have left
+    /// behind, so originals count too.
+    fn found(&self) -> Result<Option<Library>, TreeError> {
+        let (file, made_of) = (self.dir.join(LIBRARY), self.dir.join(MADE_OF));
+        let Ok(text) = std::fs::read_to_string(&made_of) else { return Ok(None) };
+        let Ok(MadeOf { key, files }) = toml::from_str(&text) else { return Ok(None) };
+        let same = files.iter().all(|f| f.exists()) && self.key(&files)? == key;
+        Ok((same && file.is_file()).then_some(Library { file, key, is_new: false }))
+    }
+
+    fn make(&self, say: &dyn Fn(&str)) -> Result<Library, TreeError> {
+        let (farm, out) = (self.dir.join("farm"), self.dir.join("out"));
+        say("laying links");
+        farm::lay(&self.tree.root, &farm, &self.dir.join("arch"), &self.tree.patches)?;
+        self.configure(&farm, &out, say)?;
+        let has = |object: &&str| {
+            farm.join(object.strip_suffix(".o").unwrap_or(object)).with_extension("c").is_file()
+        };
+        let mut objects: Vec<String> =
+            arch::OBJECTS.lines().filter(has).map(str::to_string).collect();
+        say(&format!("compiling {} files of {}", objects.len(), self.tree.release));
+        let mut targets = objects.clone();
+        targets.push(format!("arch/{}/kernel/", arch::NAME));
+        make::make(&farm, &out, &targets, "compiling the scheduler")?;
+        objects.extend(arch::objects());
+        say("linking");
+        let file = self.dir.join(LIBRARY);
+        link::link(&out, &objects, &file)?;
+        let mut files = content::read_by(&out, &objects)?;
+        files.extend(self.originals(&files, &farm));
+        let key = self.key(&files)?;
+        write(&self.dir.join(MADE_OF), &MadeOf { key: key.clone(), files })?;
+        Ok(Library { file, key, is_new: true })
+    }
+
+    /// Copies in the farm stand for files of the tree.
+    fn originals(&self, files: &BTreeSet<PathBuf>, farm: &Path) -> Vec<PathBuf> {
+        let copies = files.iter().filter_map(|f| f.strip_prefix(farm).ok());
+        let originals = copies.map(|below| self.tree.root.join(below));
+        originals.filter(|path| path.is_file() && !self.tree.patches.is_empty()).collect()
+    }
+
+    fn configure(&self, farm: &Path, out: &Path, say: &dyn Fn(&str)) -> Result<(), TreeError> {
+        say("configuring");
+        std::fs::create_dir_all(out).map_err(TreeError::io(out))?;
+        // The same text again would make everything anew.
+        let (seed, config) = (out.join("schedscape.config"), out.join(".config"));
+        if std::fs::read(&seed).is_ok_and(|there| there == arch::CONFIG.as_bytes())
+            && config.is_file()
+        {
+            return make::make(farm, out, &["prepare".to_string()], "preparing the tree");
+        }
+        std::fs::write(&config, arch::CONFIG).map_err(TreeError::io(&config))?;
+        let targets = ["olddefconfig", "prepare"].map(str::to_string);
+        make::make(farm, out, &targets, "configuring the tree")?;
+        std::fs::write(&seed, arch::CONFIG).map_err(TreeError::io(&seed))
+    }
+}
+
+fn write(file: &Path, what: &impl Serialize) -> Result<(), TreeError> {
+    let text = toml::to_string(what)
+        .map_err(|e| TreeError::found(file.display(), e, "what TOML can hold"))?;
+    let partial = file.with_extension("partial");
+    std::fs::write(&partial, text).map_err(TreeError::io(&partial))?;
+    std::fs::rename(&partial, file).map_err(TreeError::io(file))
+}
+
+/// The compiler's own version.
+fn compiler() -> Result<String, TreeError> {
+    make::run(Command::new("gcc").arg("--version"), "gcc --version")
+}
+
+/// What the tree's Makefile says: `6.12.107`, with the words behind it left out.
+fn release(root: &Path) -> Result<String, TreeError> {
+    let file = root.join("Makefile");
+    let text = std::fs::read_to_string(&file).map_err(TreeError::io(&file))?;
+    let number = |key: &str| {
+        let line =
+            text.lines().take(20).find(|l| l.split('=').next().is_some_and(|k| k.trim() == key))?;
+        line.split_once('=')?.1.trim().parse::<u32>().ok()
+    };
+    match (number("VERSION"), number("PATCHLEVEL"), number("SUBLEVEL")) {
+        (Some(version), Some(patch), Some(sub)) if root.join("kernel/sched/fair.c").is_file() => {
+            Ok(format!("{version}.{patch}.{sub}"))
+        }
+        _ => Err(TreeError::found(
+            root.display(),
+            "no kernel tree",
+            "a directory with a kernel's Makefile and kernel/sched",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(dir: &Path, makefile: &str) {
+        std::fs::create_dir_all(dir.join("kernel/sched")).unwrap();
+        std::fs::write(dir.join("kernel/sched/fair.c"), "").unwrap();
+        std::fs::write(dir.join("Makefile"), makefile).unwrap();
+    }
+
+    const MAKEFILE: &str = "# SPDX\nVERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 107\nEXTRAVERSION =\n";
+
+    #[test]
+    fn trees_are_added_listed_and_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        kernel(&dir.path().join("linux"), MAKEFILE);
+        let trees = Trees::new(&dir.path().join("cache"));
+        assert_eq!(trees.list().unwrap(), []);
+        let tree = trees.add("mine", &dir.path().join("linux"), &[]).unwrap();
+        assert_eq!(
+            (tree.release.as_str(), tree.version().unwrap()),
+            ("6.12.107", Version::new(6, 12))
+        );
+        assert_eq!(trees.list().unwrap(), std::slice::from_ref(&tree));
+        assert_eq!(trees.get("mine").unwrap(), tree);
+        let again = trees.add("mine", &dir.path().join("linux"), &[]).unwrap_err().to_string();
+        assert!(again.contains("a tree of this name"), "{again}");
+        trees.remove("mine").unwrap();
+        assert!(trees.get("mine").is_err());
+        assert!(dir.path().join("linux/Makefile").is_file());
+    }
+
+    #[test]
+    fn what_is_no_tree_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let trees = Trees::new(&dir.path().join("cache"));
+        kernel(&dir.path().join("other"), "all:\n");
+        let error = trees.add("x", &dir.path().join("other"), &[]).unwrap_err().to_string();
+        assert!(error.contains("no kernel tree"), "{error}");
+        assert!(trees.add("../x", &dir.path().join("other"), &[]).is_err());
+        assert!(trees.add("x", &dir.path().join("nowhere"), &[]).is_err());
+    }
+}
