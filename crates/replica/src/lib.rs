@@ -4,8 +4,8 @@
 //! program that a user runs. That starts itself again as a replica ([`ask`]), tells it by JSON on stdin what to load and what to do,
 //! and reads the answer from its stdout ([`serve`]). A replica that dies takes nothing with it; what it said last is the error.
 //!
-//! This is the only crate with unsafe code: it loads a library ([`library`]) and serves the calls that the library makes
-//! ([`host`]), both by the C interface that `abi.h` and [`abi`] describe.
+//! This is the only crate with unsafe code: it loads a library (`library`) and serves the calls that the library makes
+//! (`host`), both by the C interface that `abi.h` and `abi` describe.
 
 mod abi;
 mod host;

@@ -2,10 +2,10 @@
 //!
 //! [`Trees`] knows trees by name: a tree as it is checked out, perhaps with patches. [`Trees::build`] makes the library in four
 //! steps. A farm of links stands in for the tree, which is never written to, with one architecture more (`arch`: headers, boot,
-//! interrupts, stacks, a clock, in C) and the patched files in place of links ([`farm`]). The tree's own build system compiles
-//! `kernel/sched`, `kernel/time` and what they need for that architecture ([`make`]). What the objects want and nothing has comes
-//! from a list that says why it may be empty or constant; a function that is not in it stops a run with its name ([`symbols`]).
-//! Last, all of it is linked ([`link`]).
+//! interrupts, stacks, a clock, in C) and the patched files in place of links (`farm`). The tree's own build system compiles
+//! `kernel/sched`, `kernel/time` and what they need for that architecture (`make`). What the objects want and nothing has comes
+//! from a list that says why it may be empty or constant; a function that is not in it stops a run with its name (`symbols`).
+//! Last, all of it is linked (`link`).
 //!
 //! A library serves as long as what it was made of stays the same: every file that the compiler read, the configuration, the
 //! compiler, and the files of this crate.
