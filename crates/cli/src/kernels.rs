@@ -113,9 +113,21 @@ struct Setting {
     offline: Vec<u32>,
 }
 
+/// The machine of a capture's first step: sysfs of later ones does not tell what offline CPUs shared.
+fn booted(spec: &str) -> Result<Option<Machine>, Failure> {
+    let Some(first) = Path::new(spec).parent().map(|capture| capture.join("boot")) else {
+        return Ok(None);
+    };
+    match recorded::last_offline(spec)? {
+        Some(_) if first.is_dir() => Ok(Some(machine::resolve(&first.to_string_lossy())?)),
+        _ => Ok(None),
+    }
+}
+
 fn setting(machine: &MachineArgs, version: Version) -> Result<Setting, Failure> {
     let Snapshot { machine: online, release } = machines::resolve_snapshot(machine)?;
-    let whole = Machine { online: online.possible(), ..online.clone() };
+    let booted = booted(&machine.machine)?.unwrap_or_else(|| online.clone());
+    let whole = Machine { online: booted.possible(), ..booted };
     // A snapshot tells what its kernel was built without, which the same release of a tree is not.
     let kernel = match release {
         Some(release) if release.parse() == Ok(version) => recorded_kernel(&release, &online)?,
@@ -143,7 +155,9 @@ fn of_domains(log: &str) -> String {
     let starts = ["domain-", "groups:", "root domain span"];
     let tells = |line: &&str| {
         let text = line.trim_start();
-        starts.iter().any(|s| text.starts_with(s)) || line.contains("attaching sched-domain")
+        starts.iter().any(|s| text.starts_with(s))
+            || line.contains(" attaching sched-domain")
+            || line.contains(" attaching NULL sched-domain")
     };
     log.lines().filter(tells).flat_map(|line| [line, "\n"]).collect()
 }

@@ -50,6 +50,7 @@ impl Boards {
                 package: p.package,
                 node: p.node,
                 capacity: p.capacity,
+                llc_bytes: p.llc_bytes,
                 priority: 0,
                 smt: masks.keep([&p.smt]),
                 cluster_cpus: masks.keep([&p.cluster_cpus]),

@@ -2,7 +2,7 @@
 
 use crate::TreeError;
 use kernel::{Kernel, MechanismId, SdFlags};
-use machine::{CpuSet, Machine};
+use machine::{Arch, CacheKind, CpuSet, Machine};
 use serde::{Deserialize, Serialize};
 
 /// Levels that the kernel adds itself, from the distances of nodes.
@@ -23,6 +23,8 @@ pub struct Place {
     pub node: u32,
     /// `arch_scale_cpu_capacity`.
     pub capacity: u64,
+    /// Size of its last-level cache; 0 where it is not known, and on powerpc, whose kernels have no `cacheinfo`.
+    pub llc_bytes: u64,
     /// `cpu_smt_mask`.
     pub smt: CpuSet,
     /// CPUs of the cluster.
@@ -90,6 +92,7 @@ impl Shape {
                 package: first(&package_cpus),
                 node: node as u32,
                 capacity: capacity[cpu],
+                llc_bytes: llc_bytes(machine, cpu),
                 smt: smt[cpu].clone(),
                 llc: llc.map_or_else(|| CpuSet::single(cpu), |l| l.masks[cpu].clone()),
                 cluster_cpus,
@@ -104,10 +107,17 @@ impl Shape {
                 false => machine.nodes.iter().map(|n| n.distances.clone()).collect(),
             },
             levels,
-            reclaim_distance: (zen && machine.arch == machine::Arch::X86)
-                .then_some(ZEN_RECLAIM_DISTANCE),
+            reclaim_distance: (zen && machine.arch == Arch::X86).then_some(ZEN_RECLAIM_DISTANCE),
         })
     }
+}
+
+/// Size of the largest cache level that holds data for `cpu`, as sysfs would show it.
+fn llc_bytes(machine: &Machine, cpu: usize) -> u64 {
+    let holds = |c: &&machine::Cache| c.cpus.contains(cpu) && c.kind != CacheKind::Instruction;
+    let last = machine.caches.iter().filter(holds).max_by_key(|c| c.level);
+    let kib = last.filter(|_| machine.arch != Arch::Powerpc).and_then(|c| c.size_kib);
+    kib.map_or(0, |kib| u64::from(kib) << 10)
 }
 
 fn level(from: kernel::levels::Level) -> Level {

@@ -32,6 +32,7 @@ struct sc_level {
 struct sc_cpu_place {
 	sc_u32 core, cluster, package, node;
 	sc_u64 capacity;		/* arch_scale_cpu_capacity, 1024 for the largest */
+	sc_u64 llc_bytes;		/* size of its last-level cache, 0 where the kernel has no cacheinfo */
 	int priority;			/* arch_asym_cpu_priority */
 	const sc_u64 *smt;		/* cpu_smt_mask */
 	const sc_u64 *cluster_cpus;

@@ -61,6 +61,7 @@ static int serve(void *unused)
 			schedule();
 		}
 	}
+	return 0;
 }
 
 static int kernel_init(void *unused)
@@ -81,6 +82,7 @@ static int kernel_init(void *unused)
 		set_current_state(TASK_INTERRUPTIBLE);
 		schedule();
 	}
+	return 0;
 }
 
 static int start_kernel_here(void *unused)

@@ -24,16 +24,37 @@
 #define SC_NAMED(name)
 #endif
 
-/* sched_cgroup_fork() can refuse. */
+/* A new task joins its group in a step of its own, which can fail from 6.12 on. */
 #if SC_SINCE(6, 12)
-#define sc_cgroup_fork(task, args)	sched_cgroup_fork(task, args)
+#define sc_joins_group(task, args)	sched_cgroup_fork(task, args)
+#define sc_after_fork(task, args)	sched_post_fork(task)
+#elif SC_SINCE(5, 17)
+#define sc_joins_group(task, args)	(sched_cgroup_fork(task, args), 0)
+#define sc_after_fork(task, args)	sched_post_fork(task)
 #else
-#define sc_cgroup_fork(task, args)	(sched_cgroup_fork(task, args), 0)
+#define sc_joins_group(task, args)	0
+#define sc_after_fork(task, args)	sched_post_fork(task, args)
+#endif
+
+/* A kernel thread has its data from its creation on. */
+#define SC_KTHREAD_DATA		SC_SINCE(5, 17)
+
+/* A task remembers the affinity that somebody asked for. */
+#if SC_SINCE(5, 15)
+#define sc_forget_asked_cpus(task)	((task)->user_cpus_ptr = NULL)
+#else
+#define sc_forget_asked_cpus(task)	do { } while (0)
+#endif
+
+#if !SC_SINCE(5, 18)
+#define task_work_pending(task)		((task)->task_works != NULL)
 #endif
 
 /* Tasks count in their address space where they run. */
 #if !SC_SINCE(6, 3)
 #define sched_mm_cid_exit_signals(task)	do { } while (0)
+#elif SC_SINCE(6, 19)
+#define sched_mm_cid_exit_signals(task)	sched_mm_cid_exit(task)
 #endif
 
 /* kfree_rcu() hands over the memory, not a callback that is an offset. */
@@ -59,6 +80,52 @@
 #if !SC_SINCE(6, 8)
 #define SD_SHARE_LLC		SD_SHARE_PKG_RESOURCES
 #endif
+
+/* A level's mask is asked for with the level. */
+#if SC_SINCE(6, 18)
+#define SC_MASK_OF(cpu)		struct sched_domain_topology_level *level, int cpu
+#else
+#define SC_MASK_OF(cpu)		int cpu
+#endif
+
+/* Files of debugfs have two kinds of operations, and data of a second kind. */
+#define SC_SHORT_OPERATIONS	SC_SINCE(6, 13)
+
+/* Large allocations say how they are aligned. */
+#if SC_SINCE(6, 18)
+#define SC_ALIGN(align)		unsigned long align,
+#else
+#define SC_ALIGN(align)
+#endif
+
+/* What kfree_rcu() has in an object. */
+#if SC_SINCE(7, 3)
+#define sc_free_head		kvfree_rcu_head
+#else
+#define sc_free_head		rcu_head
+#endif
+
+/* The boot of timers has a new name. */
+#if SC_SINCE(6, 16)
+#define init_timers		timers_init
+#endif
+
+/* The switch that makes the scheduler tell its domains. */
+#if !SC_SINCE(5, 13)
+#define sched_debug_verbose	sched_debug_enabled
+#endif
+
+/* Numbers of debugfs are files that nobody asks back for. */
+#if SC_SINCE(5, 11)
+#define SC_NUMBER_FILE		void
+#define SC_NUMBER_ADDED(entry)	(void)(entry)
+#else
+#define SC_NUMBER_FILE		struct dentry *
+#define SC_NUMBER_ADDED(entry)	return entry
+#endif
+
+/* finish_rcuwait() is a function. */
+#define SC_FINISHES_RCUWAIT	SC_SINCE(5, 16)
 
 /* nr_cpu_ids may be a constant. */
 #if !SC_SINCE(6, 1)

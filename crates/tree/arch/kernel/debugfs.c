@@ -47,7 +47,11 @@ struct dentry *debugfs_create_dir(const char *name, struct dentry *parent)
 	return add(name, parent, DIRECTORY, NULL, NULL);
 }
 
+#if SC_SHORT_OPERATIONS
+struct dentry *debugfs_create_file_full(const char *name, umode_t mode, struct dentry *parent, void *data, const void *aux, const struct file_operations *ops)
+#else
 struct dentry *debugfs_create_file(const char *name, umode_t mode, struct dentry *parent, void *data, const struct file_operations *ops)
+#endif
 {
 	return add(name, parent, FILE_OPERATIONS, data, ops);
 }
@@ -57,9 +61,9 @@ struct dentry *debugfs_create_file_unsafe(const char *name, umode_t mode, struct
 	return add(name, parent, FILE_OPERATIONS, data, ops);
 }
 
-void debugfs_create_bool(const char *name, umode_t mode, struct dentry *parent, bool *value)
+SC_NUMBER_FILE debugfs_create_bool(const char *name, umode_t mode, struct dentry *parent, bool *value)
 {
-	add(name, parent, YES_OR_NO, value, NULL);
+	SC_NUMBER_ADDED(add(name, parent, YES_OR_NO, value, NULL));
 }
 
 void debugfs_create_u32(const char *name, umode_t mode, struct dentry *parent, u32 *value)
@@ -72,9 +76,9 @@ void debugfs_create_u64(const char *name, umode_t mode, struct dentry *parent, u
 	add(name, parent, NUMBER_64, value, NULL);
 }
 
-void debugfs_create_ulong(const char *name, umode_t mode, struct dentry *parent, unsigned long *value)
+SC_NUMBER_FILE debugfs_create_ulong(const char *name, umode_t mode, struct dentry *parent, unsigned long *value)
 {
-	add(name, parent, NUMBER_LONG, value, NULL);
+	SC_NUMBER_ADDED(add(name, parent, NUMBER_LONG, value, NULL));
 }
 
 void debugfs_create_str(const char *name, umode_t mode, struct dentry *parent, char **value)

@@ -63,7 +63,7 @@ void *__kmalloc_cache_noprof(struct kmem_cache *cache, gfp_t flags, size_t size)
 void *__kmalloc_cache_node_noprof(struct kmem_cache *cache, gfp_t flags, int node, size_t size) { return get(size); }
 void *__kmalloc_node_noprof(DECL_BUCKET_PARAMS(size, bucket), gfp_t flags, int node) { return get(size); }
 void *__kmalloc_node_track_caller_noprof(DECL_BUCKET_PARAMS(size, bucket), gfp_t flags, int node, unsigned long caller) { return get(size); }
-void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, bucket), gfp_t flags, int node) { return get(size); }
+void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, bucket), SC_ALIGN(align) gfp_t flags, int node) { return get(size); }
 #else
 struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsigned int align, slab_flags_t flags, void (*init)(void *))
 {

@@ -34,11 +34,13 @@ int rcuwait_wake_up(struct rcuwait *wait)
 	return task ? wake_up_process(task) : 0;
 }
 
+#if SC_FINISHES_RCUWAIT
 void finish_rcuwait(struct rcuwait *wait)
 {
 	rcu_assign_pointer(wait->task, NULL);
 	__set_current_state(TASK_RUNNING);
 }
+#endif
 
 /* exec.c, pid.c */
 void __set_task_comm(struct task_struct *task, const char *name, bool exec)

@@ -31,32 +31,37 @@ void call_rcu(struct rcu_head *head, rcu_callback_t callback)
 	last = &head->next;
 }
 
-/* kfree_rcu(): the offset of the head in what is freed stands in place of a callback. */
-static void reclaim(struct rcu_head *head)
-{
-	unsigned long offset = (unsigned long)head->func;
+/* kfree_rcu(): what is to be freed is noted beside it, as the head in it may be too small for a callback. */
+struct pending {
+	struct rcu_head head;
+	void *memory;
+};
 
-	if (offset < 4096)
-		sc_host->free((char *)head - offset);
-	else
-		head->func(head);
+static void free_pending(struct rcu_head *head)
+{
+	struct pending *pending = container_of(head, struct pending, head);
+
+	sc_host->free(pending->memory);
+	sc_host->free(pending);
+}
+
+static void free_later(void *memory)
+{
+	struct pending *pending = sc_host->alloc(sizeof(*pending), 64);
+
+	pending->memory = memory;
+	call_rcu(&pending->head, free_pending);
 }
 
 #if SC_FREES_MEMORY
-void kvfree_call_rcu(struct rcu_head *head, void *memory)
+void kvfree_call_rcu(struct sc_free_head *head, void *memory)
 {
-	if (head)
-		call_rcu(head, (rcu_callback_t)((char *)head - (char *)memory));
-	else
-		sc_host->free(memory);
+	free_later(memory);
 }
 #else
 void kvfree_call_rcu(struct rcu_head *head, rcu_callback_t offset)
 {
-	if (head)
-		call_rcu(head, offset);
-	else
-		sc_host->free((void *)offset);
+	free_later(head ? (char *)head - (unsigned long)offset : (char *)offset);
 }
 #endif
 
@@ -72,7 +77,7 @@ bool sc_rcu_run(void)
 	while (head) {
 		struct rcu_head *next = head->next;
 
-		reclaim(head);
+		head->func(head);
 		head = next;
 	}
 	return true;

@@ -9,7 +9,6 @@
 #include <linux/init_task.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
-#include <linux/resume_user_mode.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -66,7 +65,7 @@ struct task_struct *sc_new_task(const char *name, int (*start)(void *), void *ar
 	task->real_parent = task->parent = current;
 	task->mm = kthread ? NULL : &init_mm;
 	task->active_mm = &init_mm;
-	task->user_cpus_ptr = NULL;
+	sc_forget_asked_cpus(task);
 	task->cpus_ptr = &task->cpus_mask;
 	task->cgroups = sc_css_set(0);
 	task->pi_blocked_on = NULL;
@@ -82,9 +81,13 @@ struct task_struct *sc_new_task(const char *name, int (*start)(void *), void *ar
 	INIT_LIST_HEAD(&task->children);
 	INIT_LIST_HEAD(&task->sibling);
 	INIT_LIST_HEAD(&task->thread_node);
+#if SC_KTHREAD_DATA
 	task->worker_private = NULL;
 	if (kthread && !set_kthread_struct(task))
 		panic("no memory for a kernel thread");
+#else
+	task->set_child_tid = NULL;
+#endif
 	if (sched_fork(0, task))
 		panic("sched_fork() of %s failed", name);
 	return task;
@@ -94,9 +97,9 @@ static void attach_to_group(struct task_struct *task, int group)
 {
 	struct kernel_clone_args args = { .cset = sc_css_set(group) };
 
-	if (sc_cgroup_fork(task, &args))
+	if (sc_joins_group(task, &args))
 		panic("sched_cgroup_fork() failed");
-	sched_post_fork(task);
+	sc_after_fork(task, &args);
 }
 
 pid_t kernel_thread(int (*fn)(void *), void *arg, SC_THREAD_NAME(name) unsigned long flags)
@@ -191,4 +194,10 @@ void put_task_struct_rcu_user(struct task_struct *task)
 
 void put_task_stack(struct task_struct *task)
 {
+}
+
+/* The same where preemption is off. */
+void __put_task_struct_rcu_cb(struct rcu_head *head)
+{
+	__put_task_struct(container_of(head, struct task_struct, rcu));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The machine's shape: where CPUs are, and the levels of domains of its architecture. */
 #include <linux/sched/topology.h>
+#include <linux/cacheinfo.h>
 #include <linux/nodemask.h>
 #include "machine.h"
 
@@ -50,7 +51,7 @@ static int level_flags(int level)
 
 /* The kernel asks a level by functions of a CPU, so each has its own two. */
 #define LEVEL(n)									\
-static const struct cpumask *mask_##n(int cpu) { return &level_masks[n][cpu]; }		\
+static const struct cpumask *mask_##n(SC_MASK_OF(cpu)) { return &level_masks[n][cpu]; }		\
 static int flags_##n(void) { return level_flags(n); }
 
 LEVEL(0) LEVEL(1) LEVEL(2) LEVEL(3) LEVEL(4) LEVEL(5) LEVEL(6) LEVEL(7)
@@ -161,4 +162,17 @@ void sc_topology_setup(void)
 int arch_asym_cpu_priority(int cpu)
 {
 	return sc_places[cpu].priority;
+}
+
+/* drivers/base/cacheinfo.c, which 7.3 asks for the size of an LLC. */
+struct cacheinfo *get_cpu_cacheinfo_llc(unsigned int cpu)
+{
+	static struct cacheinfo llcs[NR_CPUS];
+	u64 bytes = sc_machine->places[cpu].llc_bytes;
+
+	if (!bytes)
+		return NULL;
+	llcs[cpu].size = bytes;
+	cpumask_copy(&llcs[cpu].shared_cpu_map, &sc_places[cpu].llc);
+	return &llcs[cpu];
 }

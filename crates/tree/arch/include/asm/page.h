@@ -35,7 +35,9 @@ typedef struct page *pgtable_t;
 #define pfn_to_virt(x)	__va((x) << PAGE_SHIFT)
 #define virt_to_page(x)	pfn_to_page(virt_to_pfn(x))
 #define page_to_virt(x)	__va(page_to_pfn(x) << PAGE_SHIFT)
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
 #define page_to_phys(x)	(page_to_pfn(x) << PAGE_SHIFT)
+#endif
 #define virt_addr_valid(x)	1
 #define VM_DATA_DEFAULT_FLAGS	VM_DATA_FLAGS_NON_EXEC
 #define clear_page(p)	memset((p), 0, PAGE_SIZE)
