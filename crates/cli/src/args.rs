@@ -79,9 +79,13 @@ pub enum Command {
     Mechanisms,
     /// Find out when logging a vcore's caches pays, by working set, time slice and restore rate
     PrefetchSweep(PrefetchSweepArgs),
-    /// Serve one request of `kernel` in a process of its own
+    /// Serve one request of `kernel`, or runs of `run`, in a process of its own
     #[command(hide = true)]
-    Replica,
+    Replica {
+        /// Serve runs
+        #[arg(long)]
+        runs: bool,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell

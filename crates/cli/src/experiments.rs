@@ -3,28 +3,44 @@
 use crate::Failure;
 use crate::args::{CompareArgs, EngineName, RunArgs, ValidateArgs};
 use crate::guests;
+use crate::guests::cache;
 use crate::mmtests;
 use crate::output::{print, print_json};
 use crate::progress::bar;
+use crate::sources::libraries;
 use definition::{ExperimentFile, Plan};
 use experiment::journal::Identity;
-use experiment::{Journal, Progress, SimEngine};
+use experiment::{Journal, Progress, SourceEngine};
 use report::text::heading;
 use report::{Layout, constants, json, setup, text, validation};
 use results::analysis::resampling;
 use results::validate::Cell;
 use results::{Analysis, Engine, Results, sides, store, study};
 use std::path::Path;
+use std::sync::PoisonError;
+use tree::Library;
 
-/// Runs a plan, or what `journal` lacks of it, with progress on a terminal's stderr.
-fn simulate(plan: &Plan, threads: usize, journal: Option<&Journal>) -> Result<Results, Failure> {
+/// Runs a plan, or what `journal` lacks of it, with progress on a terminal's stderr, and tells what the kernels of sources
+/// warned of.
+fn simulate(
+    plan: &Plan,
+    threads: usize,
+    libraries: Vec<Option<Library>>,
+    journal: Option<&Journal>,
+) -> Result<Results, Failure> {
+    let files = libraries.into_iter().map(|l| Some(l?.file)).collect();
+    let engine = SourceEngine::new(files, std::env::current_exe()?, &["replica", "--runs"]);
     let bar = bar("{msg} {wide_bar} {pos}/{len} runs, {eta} left")?;
-    let results = experiment::run_from(plan, &SimEngine, threads, journal, &|progress| {
+    let results = experiment::run_from(plan, &engine, threads, journal, &|progress| {
         bar.set_length(progress.runs_in_all as u64);
         bar.set_message(message(&plan.file.name, progress));
         bar.set_position(progress.runs as u64);
     });
     bar.finish_and_clear();
+    let warnings = engine.warnings.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for ((variant, place), times) in warnings {
+        anstream::eprintln!("warning: variant `{variant}`: WARN at {place}, {times} times");
+    }
     Ok(results?)
 }
 
@@ -61,21 +77,33 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     match args.engine {
         EngineName::Sim => {
             args.guest.refuse_for_sim(args.boots.map(|_| "--boots"))?;
-            let run = |journal: Option<&Journal>| simulate(&plan, args.threads, journal);
-            run_by(args, &plan, Engine::Sim, &run)
+            let libraries = libraries(&plan, &cache(&args.guest.cache)?)?;
+            let run = |journal: Option<&Journal>| {
+                simulate(&plan, args.threads, libraries.clone(), journal)
+            };
+            let keys: Vec<String> = libraries.iter().flatten().map(|l| l.key.clone()).collect();
+            run_by(args, &plan, Engine::Sim, &keys, &run)
         }
         EngineName::Vm => {
             let (bench, options) = guests::bench(plan, &args.guest, args.boots.unwrap_or(1))?;
             let run = |journal: Option<&Journal>| guests::run_bench(&bench, &options, journal);
-            run_by(args, &bench.plan, options.engine(), &run)
+            run_by(args, &bench.plan, options.engine(), &[], &run)
         }
     }
 }
 
-/// The journal of the runs by `engine` that are to be stored in `dir`.
-fn journal(args: &RunArgs, plan: &Plan, engine: Engine, dir: &Path) -> Result<Journal, Failure> {
+/// The journal of the runs by `engine` that are to be stored in `dir`; `libraries` are the keys of what sources became.
+fn journal(
+    args: &RunArgs,
+    plan: &Plan,
+    engine: Engine,
+    libraries: &[String],
+    dir: &Path,
+) -> Result<Journal, Failure> {
     store::check_new(dir)?;
-    let program = std::fs::read(std::env::current_exe()?)?;
+    let mut program = std::fs::read(std::env::current_exe()?)?;
+    // Another library is another program.
+    libraries.iter().for_each(|key| program.extend(key.as_bytes()));
     Ok(Journal::open(dir, &Identity::of(plan, engine, &args.guest.append, &program)?)?)
 }
 
@@ -84,9 +112,11 @@ fn run_by(
     args: &RunArgs,
     plan: &Plan,
     engine: Engine,
+    libraries: &[String],
     run: &dyn Fn(Option<&Journal>) -> Result<Results, Failure>,
 ) -> Result<(), Failure> {
-    let journal = args.out.as_deref().map(|dir| journal(args, plan, engine, dir)).transpose()?;
+    let journal =
+        args.out.as_deref().map(|dir| journal(args, plan, engine, libraries, dir)).transpose()?;
     let layout = args.layout.layout();
     let is_data = args.json || layout == Layout::Csv;
     let before = if is_data { String::new() } else { setup::setup(plan)? };
@@ -153,7 +183,7 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
     for name in names {
         let (source, path) = study::experiment(name)?;
         let plan = Plan::new(ExperimentFile::parse(source, &path)?, &path)?;
-        let results = simulate(&plan, args.threads, None)?;
+        let results = simulate(&plan, args.threads, vec![], None)?;
         let published = Analysis::of(&results, resampling()?)?.published;
         let published = published.ok_or_else(|| format!("{path}: study: found none"))?;
         text.push_str(&heading(&format!("{name}: {}", published.study.title)));

@@ -30,7 +30,7 @@ pub fn run(command: &KernelCommand) -> Result<(), Failure> {
         KernelCommand::Build(args) => {
             let trees = trees(&cache(&args.cache)?);
             let tree = trees.get(&args.name)?;
-            let library = built(&trees, &tree)?;
+            let library = built(&trees, &tree, &[])?;
             let news = if library.is_new { "built" } else { "up to date" };
             print(&format!("{}: {news}, {}\n", tree.name, &library.key[..16]))
         }
@@ -44,11 +44,15 @@ pub fn run(command: &KernelCommand) -> Result<(), Failure> {
 }
 
 /// The process that a library is loaded into.
-pub fn replica() -> Result<(), Failure> {
+pub fn replica(runs: bool) -> Result<(), Failure> {
+    if runs {
+        return experiment::serve(std::io::stdin().lock(), std::io::stdout().lock());
+    }
     Ok(replica::serve(std::io::stdin().lock(), std::io::stdout().lock())?)
 }
 
-fn trees(cache: &Cache) -> Trees {
+/// The trees of a cache.
+pub fn trees(cache: &Cache) -> Trees {
     Trees::new(&cache.dir().join("trees"))
 }
 
@@ -84,7 +88,7 @@ fn add(args: &AddArgs) -> Result<(), Failure> {
 }
 
 /// The source package of `version`, from the first suite that has it.
-fn fetched(cache: &Cache, version: Version) -> Result<std::path::PathBuf, Failure> {
+pub fn fetched(cache: &Cache, version: Version) -> Result<std::path::PathBuf, Failure> {
     let bar = progress::bar("{spinner} {msg}")?;
     for suite in SUITES {
         bar.set_message(format!("linux-source-{version} in {suite}"));
@@ -100,9 +104,10 @@ fn fetched(cache: &Cache, version: Version) -> Result<std::path::PathBuf, Failur
     .into())
 }
 
-fn built(trees: &Trees, tree: &Tree) -> Result<Library, Failure> {
+/// The library of a tree with these lines of configuration, with progress on a terminal's stderr.
+pub fn built(trees: &Trees, tree: &Tree, config: &[String]) -> Result<Library, Failure> {
     let bar = progress::bar("{spinner} {msg}")?;
-    Ok(trees.build(tree, &|step| bar.set_message(format!("{}: {step}", tree.name)))?)
+    Ok(trees.build(tree, config, &|step| bar.set_message(format!("{}: {step}", tree.name)))?)
 }
 
 /// A machine, the kernel as the model has it, and the CPUs that go offline after boot, the last one last.
@@ -191,7 +196,7 @@ fn compared(library: &Library, setting: &Setting) -> Result<(String, Vec<String>
 fn domains(args: &KernelDomainsArgs) -> Result<(), Failure> {
     let trees = trees(&cache(&args.cache)?);
     let tree = trees.get(&args.name)?;
-    let library = built(&trees, &tree)?;
+    let library = built(&trees, &tree, &[])?;
     let setting = setting(&args.machine, tree.version()?)?;
     let (log, differences) = compared(&library, &setting)?;
     if !args.diff {
@@ -210,7 +215,7 @@ fn domains(args: &KernelDomainsArgs) -> Result<(), Failure> {
 fn check(args: &CheckArgs) -> Result<(), Failure> {
     let trees = trees(&cache(&args.cache)?);
     let tree = trees.get(&args.name)?;
-    let library = built(&trees, &tree)?;
+    let library = built(&trees, &tree, &[])?;
     let mut machines = args.machines.clone();
     if machines.is_empty() {
         machines = machine::catalog::names().into_iter().map(str::to_string).collect();

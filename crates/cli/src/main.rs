@@ -13,6 +13,7 @@ mod prefetch_sweep;
 mod progress;
 mod recorded;
 mod report_page;
+mod sources;
 mod timelines;
 
 use args::{Args, Command, MachineCommand};
@@ -39,7 +40,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Machine { command: MachineCommand::Diff(args) } => return machines::diff(&args),
         Command::Vm { command } => return guests::run(&command),
         Command::Kernel { command } => kernels::run(&command),
-        Command::Replica => kernels::replica(),
+        Command::Replica { runs } => kernels::replica(runs),
         Command::Run(args) => experiments::run(&args),
         Command::Compare(args) => experiments::compare(&args),
         Command::Report(args) => report_page::report(&args),

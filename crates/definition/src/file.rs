@@ -7,6 +7,7 @@ mod entry;
 mod frequency;
 mod hotplug;
 mod prefetch;
+mod source;
 
 pub use background::BackgroundEntry;
 pub use constants::{ConstantsEntry, ConstantsError};
@@ -14,8 +15,9 @@ pub use entry::{DEFAULT_RUNS, RowEntry, WorkloadEntry};
 pub use frequency::FrequencyEntry;
 pub use hotplug::HotplugEntry;
 pub use prefetch::PrefetchEntry;
+pub use source::{ConfigValue, Patches, SourceEntry};
 
-use crate::DefinitionError;
+use crate::{DefinitionError, folder_of};
 use kernel::Version;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -72,8 +74,18 @@ pub struct VariantEntry {
     /// One line for people; the name if absent.
     #[serde(default)]
     pub title: String,
-    /// Kernel release.
+    /// Kernel release; that of `source`, if absent.
+    #[serde(default = "no_release")]
     pub kernel: Version,
+    /// The tree whose own scheduler runs, instead of the model of `kernel`'s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceEntry>,
+    /// With `source`: features of its scheduler (`sched/features`) that differ from its own, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub features: BTreeMap<String, bool>,
+    /// With `source`: tunables of its scheduler in debugfs, such as `base_slice_ns`, by their paths below `sched`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub debug: BTreeMap<String, u64>,
     /// Mechanisms that differ from the release's defaults, by name.
     #[serde(default)]
     pub mechanisms: BTreeMap<String, bool>,
@@ -94,6 +106,13 @@ pub struct VariantEntry {
     pub guest: Option<GuestEntry>,
     /// A seed of its own. Variants without one run under the same seeds, pair by pair.
     pub seed: Option<u64>,
+}
+
+/// Stands for a release that the file leaves to its source.
+const NO_RELEASE: Version = Version::new(0, 0);
+
+fn no_release() -> Version {
+    NO_RELEASE
 }
 
 /// What guests of a variant have that no model has.
@@ -136,6 +155,7 @@ impl ExperimentFile {
     pub fn parse(text: &str, file: &str) -> Result<ExperimentFile, DefinitionError> {
         let mut experiment = each::parse(text, file)?;
         experiment.title_all();
+        experiment.release_all(file)?;
         experiment.check(file)?;
         Ok(experiment)
     }
@@ -148,6 +168,46 @@ impl ExperimentFile {
         for (title, name) in all.filter(|(title, _)| title.is_empty()) {
             title.clone_from(name);
         }
+    }
+
+    /// Gives the release of its source to each variant that names none.
+    fn release_all(&mut self, file: &str) -> Result<(), DefinitionError> {
+        for v in &mut self.variants {
+            let refuse = |field: &str, found: String, expected: &str| DefinitionError::Field {
+                file: file.to_string(),
+                field: format!("variant `{}`: {field}", v.name),
+                found,
+                expected: expected.to_string(),
+            };
+            if let Some((found, expected)) = v.source.as_ref().and_then(SourceEntry::wrong) {
+                return Err(refuse("source", found, expected));
+            }
+            let Some(source) = &v.source else {
+                if v.kernel == NO_RELEASE {
+                    return Err(refuse("kernel", "none".to_string(), "a release, or a source"));
+                }
+                let set = if v.features.is_empty() { "debug" } else { "features" };
+                if !v.features.is_empty() || !v.debug.is_empty() {
+                    let expected =
+                        "none without a source: what the model can switch are `mechanisms`";
+                    return Err(refuse(set, "some".to_string(), expected));
+                }
+                continue;
+            };
+            let release = match (source.kernel, source.root(folder_of(Path::new(file)))) {
+                (Some(release), _) => release,
+                (None, Some(root)) => tree::release(&root)
+                    .map_err(|e| refuse("source.tree", e.to_string(), "a kernel tree"))?,
+                (None, None) => continue,
+            };
+            if v.kernel == NO_RELEASE {
+                v.kernel = release;
+            } else if v.kernel != release {
+                let expected = format!("{release}, as its source is");
+                return Err(refuse("kernel", v.kernel.to_string(), &expected));
+            }
+        }
+        Ok(())
     }
 
     /// The seed, given or not.

@@ -8,7 +8,7 @@ pub mod file;
 mod plan;
 
 pub use error::DefinitionError;
-pub use file::{ExperimentFile, toml_of};
+pub use file::{ExperimentFile, SourceEntry, toml_of};
 pub use plan::Plan;
 
 use std::path::Path;

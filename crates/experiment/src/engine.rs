@@ -1,5 +1,6 @@
 //! Engines that give the same run for the same seed: the simulator.
 
+use definition::Plan;
 use kernel::Kernel;
 use machine::Machine;
 use results::{MetricInfo, Run, power};
@@ -54,12 +55,15 @@ pub trait Engine: Sync {
     /// What a workload gives in `setting`.
     fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo>;
 
-    /// Makes `workload` ready to run on `machine` under `kernel` in `setting`.
+    /// Makes `workload` ready to run on `machine` under `kernel` in `setting`; `at` are its place and its variant's in the
+    /// file of `plan`.
     ///
     /// # Errors
     /// What the engine cannot run.
     fn prepare(
         &self,
+        plan: &Plan,
+        at: (usize, usize),
         machine: &Machine,
         kernel: &Kernel,
         workload: Workload,
@@ -115,6 +119,8 @@ impl Engine for SimEngine {
 
     fn prepare(
         &self,
+        _: &Plan,
+        _: (usize, usize),
         machine: &Machine,
         kernel: &Kernel,
         workload: Workload,

@@ -10,6 +10,7 @@ mod heat;
 pub mod journal;
 mod prefetch_sweep;
 mod run;
+mod source;
 
 pub use again::{Again, again};
 pub use engine::{Engine, EngineError, SimEngine, SimJob};
@@ -18,3 +19,4 @@ pub use heat::heat;
 pub use journal::Journal;
 pub use prefetch_sweep::sweep;
 pub use run::{Progress, run, run_from};
+pub use source::{SourceEngine, SourceJob, Warnings, serve};

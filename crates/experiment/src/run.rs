@@ -161,7 +161,9 @@ pub(crate) fn prepare<E: Engine>(
     let Built { workload, ignored } = built;
     let setting = plan.setting(v);
     let metrics = engine.metrics(&workload, &setting);
-    let job = engine.prepare(&machine, &plan.kernels[v], workload, &setting).map_err(refused)?;
+    let job = engine
+        .prepare(plan, (w, v), &machine, &plan.kernels[v], workload, &setting)
+        .map_err(refused)?;
     Ok(Cell { workload: w, variant: v, metrics, ignored, job })
 }
 

@@ -60,12 +60,14 @@ impl Engine for Interrupted {
 
     fn prepare(
         &self,
+        plan: &Plan,
+        at: (usize, usize),
         machine: &Machine,
         kernel: &Kernel,
         workload: Workload,
         setting: &Setting,
     ) -> Result<SimJob, EngineError> {
-        SimEngine.prepare(machine, kernel, workload, setting)
+        SimEngine.prepare(plan, at, machine, kernel, workload, setting)
     }
 
     fn run(&self, job: &SimJob, run: u32, seed: u64) -> Result<Run, EngineError> {

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 /// `SC_ABI_VERSION`.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// `enum sc_level_flag`.
 pub(crate) mod level_flag {
@@ -13,8 +13,40 @@ pub(crate) mod level_flag {
     pub(crate) const ASYM_PACKING: u32 = 8;
 }
 
-/// `SC_EVENT_WARN`.
-pub(crate) const EVENT_WARN: u32 = 3;
+/// `enum sc_event`.
+pub(crate) mod event {
+    pub(crate) const WARN: u32 = 0;
+    pub(crate) const TIMER: u32 = 1;
+    pub(crate) const INTERRUPT: u32 = 2;
+    pub(crate) const SWITCH: u32 = 3;
+    pub(crate) const WAKING: u32 = 4;
+    pub(crate) const WAKEUP: u32 = 5;
+    pub(crate) const WAKEUP_NEW: u32 = 6;
+    pub(crate) const MIGRATE: u32 = 7;
+}
+
+/// `enum sc_waits`.
+pub(crate) mod waits {
+    pub(crate) const OFF: u32 = 0;
+    pub(crate) const USER: u32 = 1;
+    pub(crate) const IDLE: u32 = 2;
+    pub(crate) const SPINS: u32 = 3;
+    pub(crate) const KERNEL: u32 = 4;
+}
+
+/// `enum sc_call_kind`.
+pub(crate) mod call {
+    pub(crate) const WAKE: u32 = 0;
+    pub(crate) const FORK: u32 = 1;
+    pub(crate) const NICE: u32 = 2;
+    pub(crate) const SLICE: u32 = 3;
+    pub(crate) const SLEEP: u32 = 4;
+    pub(crate) const SLEEP_UNTIL: u32 = 5;
+    pub(crate) const YIELD: u32 = 6;
+    pub(crate) const EXEC: u32 = 7;
+    pub(crate) const AFFINITY: u32 = 8;
+    pub(crate) const EXIT: u32 = 9;
+}
 
 /// `struct sc_level`.
 #[repr(C)]
@@ -59,9 +91,41 @@ pub(crate) struct Host {
     pub(crate) free: extern "C" fn(*mut c_void),
     pub(crate) log: extern "C" fn(*const c_char),
     pub(crate) fatal: extern "C" fn(*const c_char),
-    pub(crate) interrupt: extern "C" fn(u32, u32),
-    pub(crate) timer: extern "C" fn(u32, u64),
     pub(crate) event: extern "C" fn(u32, u32, i64, i64),
+}
+
+/// `struct sc_call`.
+#[repr(C)]
+pub(crate) struct Call {
+    pub(crate) kind: u32,
+    pub(crate) a: i64,
+    pub(crate) b: i64,
+    pub(crate) mask: *const u64,
+    pub(crate) answer: i64,
+}
+
+/// `struct sc_turn`.
+#[repr(C)]
+pub(crate) struct Turn {
+    pub(crate) cpu: u32,
+    pub(crate) irqs: u32,
+    pub(crate) now_ns: u64,
+    pub(crate) scan_cost: u32,
+    pub(crate) balance_cost: u32,
+    pub(crate) call: *mut Call,
+    pub(crate) waits: u32,
+    pub(crate) scans: u32,
+    pub(crate) balances: u32,
+    pub(crate) current_task: i64,
+}
+
+/// `struct sc_spawn`.
+#[repr(C)]
+pub(crate) struct Spawn {
+    pub(crate) name: *const c_char,
+    pub(crate) cpu: u32,
+    pub(crate) nice: c_int,
+    pub(crate) mask: *const u64,
 }
 
 /// `struct sc_api`.
@@ -71,9 +135,16 @@ pub(crate) struct Api {
     pub(crate) release: *const c_char,
     pub(crate) boot: extern "C" fn(*const Host, *const Machine, c_int),
     pub(crate) set_now: extern "C" fn(u64),
-    pub(crate) raise: extern "C" fn(u32, u32),
-    pub(crate) enter: extern "C" fn(u32) -> c_int,
+    pub(crate) now: extern "C" fn() -> u64,
+    pub(crate) tick: extern "C" fn() -> u64,
+    pub(crate) turn: extern "C" fn(*mut Turn),
+    pub(crate) wake_later: extern "C" fn(u32, i64),
+    pub(crate) spawn: extern "C" fn(*const Spawn) -> i64,
+    pub(crate) timer: extern "C" fn(u32) -> u64,
+    pub(crate) waits: extern "C" fn(u32) -> u32,
     pub(crate) current_task: extern "C" fn(u32) -> i64,
+    pub(crate) nr_running: extern "C" fn(u32) -> u32,
+    pub(crate) seed: extern "C" fn(u64),
     pub(crate) debugfs_write: extern "C" fn(*const c_char, *const c_char) -> i64,
     pub(crate) debugfs_read: extern "C" fn(*const c_char, *mut c_char, u64) -> i64,
     pub(crate) online: extern "C" fn(u32, c_int) -> i64,
@@ -99,6 +170,60 @@ mod tests {
         assert_eq!(number("SC_LEVEL_SHARES_CLUSTER"), level_flag::SHARES_CLUSTER);
         assert_eq!(number("SC_LEVEL_SHARES_LLC"), level_flag::SHARES_LLC);
         assert_eq!(number("SC_LEVEL_ASYM_PACKING"), level_flag::ASYM_PACKING);
+        assert_eq!(number("#define SC_COST_SHIFT"), sim::source::COST_SHIFT);
+        assert_eq!(number("SC_IRQ_TIMER"), sim::source::irq::TIMER);
+        assert_eq!(number("SC_IRQ_WAKE"), sim::source::irq::WAKE);
+    }
+
+    /// Constants of an enum of the header without values, in order.
+    fn names(name: &str) -> Vec<&'static str> {
+        let body = HEADER.split(&format!("enum {name} {{")).nth(1).unwrap();
+        let body = body.split("};").next().unwrap();
+        let starts = |word: &&str| word.starts_with("SC_");
+        body.split([' ', ',', '\n', '\t']).filter(starts).collect()
+    }
+
+    #[test]
+    fn constants_are_in_the_order_of_the_header() {
+        let at = |names: &[&str], name: &str| names.iter().position(|n| *n == name).unwrap() as u32;
+        let events = names("sc_event");
+        for (name, number) in [
+            ("SC_EVENT_WARN", event::WARN),
+            ("SC_EVENT_TIMER", event::TIMER),
+            ("SC_EVENT_INTERRUPT", event::INTERRUPT),
+            ("SC_EVENT_SWITCH", event::SWITCH),
+            ("SC_EVENT_WAKING", event::WAKING),
+            ("SC_EVENT_WAKEUP", event::WAKEUP),
+            ("SC_EVENT_WAKEUP_NEW", event::WAKEUP_NEW),
+            ("SC_EVENT_MIGRATE", event::MIGRATE),
+        ] {
+            assert_eq!(at(&events, name), number, "{name}");
+        }
+        let kinds = names("sc_call_kind");
+        for (name, number) in [
+            ("SC_CALL_WAKE", call::WAKE),
+            ("SC_CALL_FORK", call::FORK),
+            ("SC_CALL_NICE", call::NICE),
+            ("SC_CALL_SLICE", call::SLICE),
+            ("SC_CALL_SLEEP", call::SLEEP),
+            ("SC_CALL_SLEEP_UNTIL", call::SLEEP_UNTIL),
+            ("SC_CALL_YIELD", call::YIELD),
+            ("SC_CALL_EXEC", call::EXEC),
+            ("SC_CALL_AFFINITY", call::AFFINITY),
+            ("SC_CALL_EXIT", call::EXIT),
+        ] {
+            assert_eq!(at(&kinds, name), number, "{name}");
+        }
+        let all = names("sc_waits");
+        for (name, number) in [
+            ("SC_OFF", waits::OFF),
+            ("SC_USER", waits::USER),
+            ("SC_IDLE", waits::IDLE),
+            ("SC_SPINS", waits::SPINS),
+            ("SC_KERNEL", waits::KERNEL),
+        ] {
+            assert_eq!(at(&all, name), number, "{name}");
+        }
     }
 
     /// Fields of a struct of the header, in order; each name is the last word before `;`, `,` or `)(`.
@@ -139,18 +264,37 @@ mod tests {
             ["cpus", "nodes", "levels", "places", "distances", "level", "reclaim_distance"];
         assert_eq!(fields("sc_machine"), machine);
         assert_eq!(fields("sc_level"), ["name", "flags", "masks"]);
-        assert_eq!(
-            fields("sc_host"),
-            ["alloc", "free", "log", "fatal", "interrupt", "timer", "event"]
-        );
+        assert_eq!(fields("sc_host"), ["alloc", "free", "log", "fatal", "event"]);
+        assert_eq!(fields("sc_call"), ["kind", "a", "b", "mask", "answer"]);
+        let turn = [
+            "cpu",
+            "irqs",
+            "now_ns",
+            "scan_cost",
+            "balance_cost",
+            "call",
+            "waits",
+            "scans",
+            "balances",
+            "current_task",
+        ];
+        assert_eq!(fields("sc_turn"), turn);
+        assert_eq!(fields("sc_spawn"), ["name", "cpu", "nice", "mask"]);
         let api = [
             "version",
             "release",
             "boot",
             "set_now",
-            "raise",
-            "enter",
+            "now",
+            "tick",
+            "turn",
+            "wake_later",
+            "spawn",
+            "timer",
+            "waits",
             "current_task",
+            "nr_running",
+            "seed",
             "debugfs_write",
             "debugfs_read",
             "online",

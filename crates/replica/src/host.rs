@@ -3,25 +3,41 @@
 //! A process has one kernel, so what these note is the process's. They are called on the stacks of the kernel's tasks, which have
 //! 16 KiB, and so keep to little of it.
 
-use crate::abi::{EVENT_WARN, Host};
+use crate::abi::{Host, event as kind};
+use sim::source::Event;
+use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 static LOG: Mutex<String> = Mutex::new(String::new());
-static WARNINGS: AtomicU64 = AtomicU64::new(0);
+static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static EVENTS: Events = Events(UnsafeCell::new(Vec::new()));
+
+/// What happened in a turn. A lock would cost more than all else here.
+struct Events(UnsafeCell<Vec<Event>>);
+
+// SAFETY: a library is called and calls on one thread, the replica's only one; `take_events` and `event` never run inside each
+// other, since a library does not run while its simulator takes what it told.
+unsafe impl Sync for Events {}
+
+/// Moves what happened since the last time to `to`, which is empty.
+pub(crate) fn take_events(to: &mut Vec<Event>) {
+    // SAFETY: see `Events`.
+    let events = unsafe { &mut *EVENTS.0.get() };
+    std::mem::swap(events, to);
+}
 
 /// What a library is given.
-pub(crate) static HOST: Host = Host { alloc, free, log, fatal, interrupt, timer, event };
+pub(crate) static HOST: Host = Host { alloc, free, log, fatal, event };
 
 /// What was logged since the last time.
 pub(crate) fn take_log() -> String {
     LOG.lock().map(|mut log| std::mem::take(&mut *log)).unwrap_or_default()
 }
 
-/// Warnings so far.
-pub(crate) fn warnings() -> u64 {
-    WARNINGS.load(Ordering::Relaxed)
+/// Where the kernel warned so far, such as `kernel/sched/fair.c:123`.
+pub(crate) fn warnings() -> Vec<String> {
+    WARNINGS.lock().map(|all| all.clone()).unwrap_or_default()
 }
 
 extern "C" fn alloc(size: u64, align: u64) -> *mut c_void {
@@ -65,13 +81,30 @@ fn stop(why: &str) -> ! {
     std::process::exit(crate::STOPPED);
 }
 
-/// While a kernel only boots and switches CPUs, interrupts and timers are its own.
-extern "C" fn interrupt(_cpu: u32, _irq: u32) {}
-
-extern "C" fn timer(_cpu: u32, _at_ns: u64) {}
-
-extern "C" fn event(event: u32, _cpu: u32, _a: i64, _b: i64) {
-    if event == EVENT_WARN {
-        WARNINGS.fetch_add(1, Ordering::Relaxed);
+fn warned(file: *const c_char, line: i64) {
+    let file = text(file);
+    // The compiler was given a path in the farm; people know the part below the tree.
+    let tree = file.find("/farm/").map_or(0, |at| at + "/farm/".len());
+    if let Ok(mut all) = WARNINGS.lock() {
+        all.push(format!("{}:{line}", &file[tree..]));
     }
+}
+
+extern "C" fn event(event: u32, cpu: u32, a: i64, b: i64) {
+    let told = match event {
+        kind::WARN => {
+            warned(b as *const c_char, a);
+            return;
+        }
+        kind::TIMER => Event::Timer { cpu, at_ns: u64::try_from(a).ok() },
+        kind::INTERRUPT => Event::Interrupt { from: cpu, to: a as u32, irqs: b as u32 },
+        kind::SWITCH => Event::Switch { cpu, previous: a, next: b },
+        kind::WAKING => Event::Waking { cpu, pid: a, by_interrupt: b != 0 },
+        kind::WAKEUP => Event::Wakeup { pid: a, onto_idle: b != 0 },
+        kind::WAKEUP_NEW => Event::WakeupNew { cpu, pid: a },
+        kind::MIGRATE => Event::Migrate { pid: a, to: b as u32 },
+        _ => stop("an event that this build does not know"),
+    };
+    // SAFETY: see `Events`.
+    unsafe { &mut *EVENTS.0.get() }.push(told);
 }

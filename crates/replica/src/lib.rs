@@ -8,9 +8,13 @@
 //! (`host`), both by the C interface that `abi.h` and `abi` describe.
 
 mod abi;
+mod fork;
 mod host;
 mod library;
 mod machine;
+
+pub use fork::forked;
+pub use library::Running;
 
 use ::machine::CpuSet;
 use serde::{Deserialize, Serialize};
@@ -115,15 +119,30 @@ pub fn serve(mut from: impl Read, mut to: impl Write) -> Result<(), ReplicaError
     Ok(())
 }
 
+/// Loads `library` into this process, which has no other, and boots it on the machine of `shape`.
+///
+/// # Errors
+/// A file that is no library of this version. A kernel that stops ends the process.
+pub fn boot(library: &Path, shape: &Shape) -> Result<Running, ReplicaError> {
+    let running = library::Library::open(library)?.boot(machine::Boards::of(shape));
+    host::take_log();
+    Ok(running)
+}
+
+/// Where this process's kernel warned so far, such as `kernel/sched/fair.c:123`.
+pub fn warnings() -> Vec<String> {
+    host::warnings()
+}
+
 fn answer(request: &Request) -> Result<Answer, ReplicaError> {
     let library = library::Library::open(&request.library)?;
     let boards = machine::Boards::of(&request.shape);
-    let kernel = library.boot(&boards);
+    let mut kernel = library.boot(boards);
     let boot_log = host::take_log();
     let mut last_log = String::new();
     let mut online = CpuSet::first_n(request.shape.places.len());
     for &cpu in &request.offline {
-        kernel.set_online(cpu, false)?;
+        kernel.switch(cpu, false)?;
         online.remove(cpu as usize);
         last_log = host::take_log();
     }
@@ -132,7 +151,14 @@ fn answer(request: &Request) -> Result<Answer, ReplicaError> {
     }
     let features = kernel.read_debugfs("sched/features")?;
     let release = kernel.release();
-    Ok(Answer { release, boot_log, last_log, features, warnings: host::warnings(), online })
+    Ok(Answer {
+        release,
+        boot_log,
+        last_log,
+        features,
+        warnings: host::warnings().len() as u64,
+        online,
+    })
 }
 
 #[cfg(test)]

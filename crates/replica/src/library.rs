@@ -1,8 +1,10 @@
 //! Loading a library, and calling it.
 
-use crate::abi::{Api, VERSION};
+use crate::abi::{Api, Call, Spawn, Turn, VERSION, call as kind, waits as wait};
 use crate::machine::Boards;
 use crate::{ReplicaError, host};
+use ::machine::CpuSet;
+use sim::source::{self, Ended, Event, Source, Waits};
 use std::ffi::{CStr, CString};
 use std::path::Path;
 
@@ -16,9 +18,14 @@ pub(crate) struct Library {
     api: &'static Api,
 }
 
-/// A kernel that has booted.
-pub(crate) struct Running {
+/// A kernel that has booted, on boards that it looks at as long as it runs.
+pub struct Running {
     api: &'static Api,
+    /// In a place of its own: the kernel has its address.
+    boards: Box<Boards>,
+    /// When it had booted.
+    booted_ns: u64,
+    tick_ns: u64,
 }
 
 impl Library {
@@ -49,11 +56,15 @@ impl Library {
         Ok(Library { api })
     }
 
-    /// Boots on the machine of `boards`, which the kernel looks at for as long as it runs.
-    pub(crate) fn boot(&self, boards: &Boards) -> Running {
+    /// Boots on the machine of `boards`.
+    pub(crate) fn boot(&self, boards: Boards) -> Running {
+        let boards = Box::new(boards);
         (self.api.set_now)(BOOT_NS);
         (self.api.boot)(&host::HOST, boards.machine(), 1);
-        Running { api: self.api }
+        let mut booted = Running { api: self.api, boards, booted_ns: 0, tick_ns: 0 };
+        booted.booted_ns = (self.api.now)();
+        booted.tick_ns = (self.api.tick)();
+        booted
     }
 }
 
@@ -68,16 +79,18 @@ impl Running {
     ///
     /// # Errors
     /// What the kernel answers.
-    pub(crate) fn set_online(&self, cpu: u32, online: bool) -> Result<(), ReplicaError> {
+    pub fn switch(&mut self, cpu: u32, online: bool) -> Result<(), ReplicaError> {
         let what = || format!("CPU {cpu} {}", if online { "online" } else { "offline" });
-        checked((self.api.online)(cpu, online.into()), what).map(|_| ())
+        checked((self.api.online)(cpu, online.into()), what)?;
+        self.booted_ns = (self.api.now)();
+        Ok(())
     }
 
     /// Writes to a file of debugfs.
     ///
     /// # Errors
     /// What the kernel answers.
-    pub(crate) fn write_debugfs(&self, path: &str, value: &str) -> Result<(), ReplicaError> {
+    pub fn write_debugfs(&self, path: &str, value: &str) -> Result<(), ReplicaError> {
         let (file, text) = (c_text(path), c_text(value));
         checked((self.api.debugfs_write)(file.as_ptr(), text.as_ptr()), || {
             format!("{path}: {value}")
@@ -111,4 +124,108 @@ fn checked(answer: i64, what: impl Fn() -> String) -> Result<i64, ReplicaError> 
 /// Up to the first zero, which no path and no value has.
 fn c_text(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or("")).unwrap_or_default()
+}
+
+impl Source for Running {
+    fn booted_ns(&self) -> u64 {
+        self.booted_ns
+    }
+
+    fn tick_ns(&self) -> u64 {
+        self.tick_ns
+    }
+
+    fn seed(&mut self, seed: u64) {
+        (self.api.seed)(seed);
+    }
+
+    fn spawn(&mut self, name: &str, cpu: u32, nice: i8, affinity: &CpuSet) -> i64 {
+        let (name, mask) = (c_text(name), self.boards.mask(affinity));
+        let spawn = Spawn { name: name.as_ptr(), cpu, nice: nice.into(), mask: mask.as_ptr() };
+        (self.api.spawn)(&spawn)
+    }
+
+    fn turn(&mut self, turn: &source::Turn, call: Option<&source::Call>) -> Ended {
+        let mut mask = Vec::new();
+        if let Some(source::Call::SetAffinity(set)) = call {
+            mask = self.boards.mask(set);
+        }
+        let mut asked = call.map(|call| asked(call, &mask));
+        let mut turn = Turn {
+            cpu: turn.cpu,
+            irqs: turn.irqs,
+            now_ns: turn.now_ns,
+            scan_cost: turn.scan_cost,
+            balance_cost: turn.balance_cost,
+            call: asked.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut),
+            waits: 0,
+            scans: 0,
+            balances: 0,
+            current_task: 0,
+        };
+        (self.api.turn)(&mut turn);
+        Ended {
+            waits: waits(turn.waits),
+            current: turn.current_task,
+            scans: turn.scans,
+            balances: turn.balances,
+            answer: asked.map_or(0, |call| call.answer),
+        }
+    }
+
+    fn wake_later(&mut self, cpu: u32, pid: i64) {
+        (self.api.wake_later)(cpu, pid);
+    }
+
+    fn take_events(&mut self, events: &mut Vec<Event>) {
+        host::take_events(events);
+    }
+
+    fn timer_ns(&self, cpu: u32) -> Option<u64> {
+        Some((self.api.timer)(cpu)).filter(|&at| at < i64::MAX as u64)
+    }
+
+    fn state(&self, cpu: u32) -> (Waits, i64) {
+        (waits((self.api.waits)(cpu)), (self.api.current_task)(cpu))
+    }
+
+    fn nr_running(&self, cpu: u32) -> u32 {
+        (self.api.nr_running)(cpu)
+    }
+
+    fn set_online(&mut self, cpu: u32, online: bool) -> Result<u64, i64> {
+        match (self.api.online)(cpu, online.into()) {
+            number if number < 0 => Err(number),
+            _ => Ok((self.api.now)()),
+        }
+    }
+}
+
+/// A call as the interface has it; `mask` lives as long as that.
+fn asked(call: &source::Call, mask: &[u64]) -> Call {
+    use source::Call::*;
+    let (kind, a, b) = match *call {
+        Wake { pid, sync } => (kind::WAKE, pid, sync.into()),
+        Fork => (kind::FORK, 0, 0),
+        SetNice(nice) => (kind::NICE, nice.into(), 0),
+        SetSlice(slice_ns) => (kind::SLICE, slice_ns as i64, 0),
+        Sleep { for_io } => (kind::SLEEP, 0, for_io.into()),
+        SleepUntil(at_ns) => (kind::SLEEP_UNTIL, at_ns as i64, 0),
+        Yield => (kind::YIELD, 0, 0),
+        Exec => (kind::EXEC, 0, 0),
+        SetAffinity(_) => (kind::AFFINITY, 0, 0),
+        Exit => (kind::EXIT, 0, 0),
+    };
+    Call { kind, a, b, mask: mask.as_ptr(), answer: 0 }
+}
+
+fn waits(number: u32) -> Waits {
+    match number {
+        wait::USER => Waits::User,
+        wait::IDLE => Waits::Idle,
+        wait::SPINS => Waits::Spins,
+        wait::KERNEL => Waits::Kernel,
+        wait::OFF => Waits::Off,
+        other => unreachable!("a CPU waits for {other}"),
+    }
 }

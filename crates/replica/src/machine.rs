@@ -38,6 +38,13 @@ impl Masks {
 }
 
 impl Boards {
+    /// CPUs of the machine in words.
+    pub(crate) fn mask(&self, set: &CpuSet) -> Vec<u64> {
+        let mut words = vec![0; (self.machine.cpus as usize).div_ceil(64)];
+        set.iter().for_each(|cpu| words[cpu / 64] |= 1 << (cpu % 64));
+        words
+    }
+
     /// `shape` for a library.
     pub(crate) fn of(shape: &Shape) -> Boards {
         let mut masks = Masks { words: shape.places.len().div_ceil(64), kept: Vec::new() };

@@ -21,6 +21,7 @@ mod rules;
 mod run;
 mod scenario;
 mod setup;
+pub mod source;
 pub mod topology;
 pub mod trace;
 mod uclamp;
@@ -233,6 +234,22 @@ pub enum SimError {
     Workload {
         /// Which part.
         field: String,
+        /// What it holds.
+        found: String,
+        /// What is possible.
+        expected: &'static str,
+    },
+    /// A kernel tree's code that cannot go on.
+    #[error("the kernel's code: {reason}")]
+    Source {
+        /// Why.
+        reason: String,
+    },
+    /// A setting that a kernel tree's code does not have yet.
+    #[error("a variant with `source`: {field}: found {found}, expected {expected}")]
+    SourceSetting {
+        /// Which part.
+        field: &'static str,
         /// What it holds.
         found: String,
         /// What is possible.

@@ -4,11 +4,13 @@
 
 use crate::SimError;
 use crate::class::Class;
-use crate::engine::{Recording, Sim};
+use crate::engine::{Core, Modelled, Recording, Sim, Sourced};
 use crate::fair::Fair;
 use crate::latency::Latencies;
+use crate::rng::{Purpose, Stream};
 use crate::run::RunResult;
 use crate::setup::Setup;
+use crate::source::Source;
 use crate::topology::Topology;
 use crate::trace::{NoTrace, Trace};
 use kernel::Kernel;
@@ -93,7 +95,46 @@ impl Scenario {
         seed: u64,
         trace: &mut impl Trace,
     ) -> Result<RunResult, SimError> {
-        let mut sim = Sim::new(&self.setup, class, seed, trace)?;
+        self.run_under(Modelled::new(class), seed, trace)
+    }
+
+    /// One run under the code of a kernel tree, which has just booted on the scenario's machine.
+    ///
+    /// # Errors
+    /// As [`Scenario::run`], and [`SimError::SourceSetting`] for what a tree's code cannot do yet.
+    pub fn run_source(
+        &self,
+        source: impl Source,
+        seed: u64,
+        trace: &mut impl Trace,
+    ) -> Result<RunResult, SimError> {
+        if self.setup.governed.is_some() {
+            return Err(SimError::SourceSetting {
+                field: "frequency",
+                found: "a governor".to_string(),
+                expected: "none: governors are the model's",
+            });
+        }
+        let tick_ns = 1_000_000_000 / u64::from(self.setup.kernel.hz);
+        if source.tick_ns() != tick_ns {
+            return Err(SimError::SourceSetting {
+                field: "hz",
+                found: (1_000_000_000 / source.tick_ns()).to_string(),
+                expected: "the variant's",
+            });
+        }
+        let phase_ns = Stream::new(seed, Purpose::Start).below(tick_ns);
+        let core = Sourced::new(source, self.setup.topo.nr_cpus, phase_ns, seed);
+        self.run_under(core, seed, trace)
+    }
+
+    fn run_under(
+        &self,
+        core: impl Core,
+        seed: u64,
+        trace: &mut impl Trace,
+    ) -> Result<RunResult, SimError> {
+        let mut sim = Sim::new(&self.setup, core, seed, trace)?;
         sim.run()?;
         let metrics = self
             .setup

@@ -66,8 +66,10 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "kernel/compat.h",
     "kernel/cpu.c",
     "kernel/debugfs.c",
+    "kernel/events.c",
     "kernel/groups.c",
     "kernel/interrupt.c",
+    "kernel/looks.c",
     "kernel/machine.h",
     "kernel/memory.c",
     "kernel/missing.c",
@@ -75,6 +77,7 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "kernel/random.c",
     "kernel/rcu.c",
     "kernel/switch.c",
+    "kernel/system_calls.c",
     "kernel/task.c",
     "kernel/topology.c",
 ];

@@ -30,6 +30,11 @@ fn dependencies(notes: &str) -> impl Iterator<Item = &str> {
     sources.chain(words.filter(|w| !w.is_empty() && !w.starts_with('$')))
 }
 
+/// A digest of a text.
+pub(crate) fn text(of: &str) -> String {
+    Sha256::digest(of).iter().map(|b| format!("{b:02x}")).collect()
+}
+
 /// A digest of files, by path and content, and of other things that matter.
 pub(crate) fn digest(files: &BTreeSet<PathBuf>, others: &[&str]) -> Result<String, TreeError> {
     let mut digest = Sha256::new();

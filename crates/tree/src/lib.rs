@@ -25,7 +25,7 @@ mod trees;
 
 pub use shape::{Level, Place, Shape};
 pub use tools::{Tool, missing_tools};
-pub use trees::{Library, Tree, Trees};
+pub use trees::{Library, Tree, Trees, release_of as release};
 
 use std::path::{Path, PathBuf};
 

@@ -14,6 +14,8 @@ use std::process::Command;
 const TREE: &str = "tree.toml";
 const MADE_OF: &str = "library.toml";
 const LIBRARY: &str = "library.so";
+/// Hexadecimal digits that tell configurations apart.
+const DIGITS: usize = 8;
 
 /// A tree that has a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +103,74 @@ impl Trees {
         Ok(tree)
     }
 
+    /// The tree at `root` with `patches`, under a name that is made of `base` and these, whether it has been there before or
+    /// not.
+    ///
+    /// # Errors
+    /// As [`Trees::add`].
+    pub fn unnamed(&self, base: &str, root: &Path, patches: &[PathBuf]) -> Result<Tree, TreeError> {
+        let real = |path: &Path| std::fs::canonicalize(path).map_err(TreeError::io(path));
+        let root = real(root)?;
+        let patches = patches.iter().map(|p| real(p)).collect::<Result<Vec<_>, _>>()?;
+        let all = [&root].into_iter().chain(&patches).map(|p| p.to_string_lossy());
+        let digits = &content::text(&all.collect::<Vec<_>>().join("\n"))[..DIGITS];
+        let plain: String = (base.chars())
+            .map(|c| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '-' })
+            .collect();
+        let name = format!("{plain}-{digits}");
+        match self.get(&name) {
+            Ok(tree) if tree.root == root && tree.patches == patches => return Ok(tree),
+            Ok(_) => self.remove(&name)?,
+            Err(_) => {}
+        }
+        self.add(&name, &root, &patches)
+    }
+
+    /// The files of `commit` of the repository at `root` that a scheduler's build may read, in a directory of the cache. The
+    /// repository is not written to.
+    ///
+    /// # Errors
+    /// A commit that does not exist, and what `git` and `tar` say.
+    pub fn commit(&self, root: &Path, commit: &str) -> Result<PathBuf, TreeError> {
+        let git = || {
+            let mut git = Command::new("git");
+            git.arg("-C").arg(root);
+            git
+        };
+        let wanted = format!("{commit}^{{commit}}");
+        let what = format!("git rev-parse {commit}");
+        let full = make::run(git().args(["rev-parse", "--verify", &wanted]), &what)?;
+        let full = full.trim();
+        let dir = self.dir.join("commits").join(full);
+        if dir.join("Makefile").is_file() {
+            return Ok(dir);
+        }
+        let partial = self.dir.join("commits").join(format!("{full}.partial"));
+        if partial.exists() {
+            std::fs::remove_dir_all(&partial).map_err(TreeError::io(&partial))?;
+        }
+        std::fs::create_dir_all(&partial).map_err(TreeError::io(&partial))?;
+        let archive = partial.join("archive.tar");
+        let mut make_archive = git();
+        make_archive.args(["archive", "--format=tar", "-o"]).arg(&archive).args([full, "--", "."]);
+        // Kconfig reads all directories, and no more of these than its own files.
+        for folder in ["drivers", "fs", "net", "sound", "Documentation", "arch"] {
+            for end in ["c", "h", "S", "dts", "dtsi", "rst", "yaml", "json", "txt"] {
+                let keep = folder == "arch" && end == "h";
+                if !keep {
+                    make_archive.arg(format!(":(exclude){folder}/*.{end}"));
+                }
+            }
+        }
+        make::run(&mut make_archive, &format!("git archive {commit}"))?;
+        let mut unpack = Command::new("tar");
+        unpack.arg("-xf").arg(&archive).arg("-C").arg(&partial);
+        make::run(&mut unpack, "tar")?;
+        std::fs::remove_file(&archive).map_err(TreeError::io(&archive))?;
+        std::fs::rename(&partial, &dir).map_err(TreeError::io(&dir))?;
+        Ok(dir)
+    }
+
     /// All, by name.
     ///
     /// # Errors
@@ -148,11 +218,17 @@ impl Trees {
         std::fs::remove_dir_all(&dir).map_err(TreeError::io(&dir))
     }
 
-    /// Builds the library of `tree`, or finds it built. `say` hears what is done.
+    /// Builds the library of `tree`, or finds it built, with `config` as the last lines of its configuration. `say` hears what
+    /// is done.
     ///
     /// # Errors
-    /// Missing programs, a patch that does not apply, what the compiler says.
-    pub fn build(&self, tree: &Tree, say: &dyn Fn(&str)) -> Result<Library, TreeError> {
+    /// Missing programs, a patch that does not apply, an option that the configuration does not take, what the compiler says.
+    pub fn build(
+        &self,
+        tree: &Tree,
+        config: &[String],
+        say: &dyn Fn(&str),
+    ) -> Result<Library, TreeError> {
         let missing = missing_tools();
         if !missing.is_empty() {
             let list = |of: fn(&crate::Tool) -> &'static str| {
@@ -164,7 +240,7 @@ impl Trees {
                 packages: join(list(|t| t.package)),
             });
         }
-        let build = Build { tree, dir: self.dir.join(&tree.name), compiler: compiler()? };
+        let build = Build { tree, dir: self.dir.join(&tree.name), compiler: compiler()?, config };
         match build.found()? {
             Some(library) => Ok(library),
             None => build.make(say),
@@ -177,23 +253,41 @@ struct Build<'a> {
     tree: &'a Tree,
     dir: PathBuf,
     compiler: String,
+    config: &'a [String],
 }
 
 impl Build<'_> {
+    /// `name`, and what tells builds of other configurations apart.
+    fn of_config(&self, name: &str) -> String {
+        let (stem, end) =
+            name.split_once('.').map_or((name, String::new()), |(s, e)| (s, format!(".{e}")));
+        match self.config {
+            [] => name.to_string(),
+            config => format!("{stem}-{}{end}", &content::text(&config.join("\n"))[..DIGITS]),
+        }
+    }
+
+    /// The configuration that the build starts from.
+    fn seed(&self) -> String {
+        arch::CONFIG.to_string() + &self.config.iter().map(|l| format!("{l}\n")).collect::<String>()
+    }
+
     /// The key of a library made of `files`.
     fn key(&self, files: &BTreeSet<PathBuf>) -> Result<String, TreeError> {
         let mut all = files.clone();
         all.extend(self.tree.patches.iter().cloned());
         let ours = arch::FILES.iter().map(|(_, text)| *text);
         let lists = [arch::CONFIG, arch::OBJECTS, arch::SYMBOLS, arch::LINK];
-        let others: Vec<&str> = ours.chain(lists).chain([self.compiler.as_str()]).collect();
+        let own = self.config.iter().map(String::as_str).chain([self.compiler.as_str()]);
+        let others: Vec<&str> = ours.chain(lists).chain(own).collect();
         content::digest(&all, &others)
     }
 
     /// The last library, if it would become the same again. A patched file is a copy that the tree's original may have left
     /// behind, so originals count too.
     fn found(&self) -> Result<Option<Library>, TreeError> {
-        let (file, made_of) = (self.dir.join(LIBRARY), self.dir.join(MADE_OF));
+        let (file, made_of) =
+            (self.dir.join(self.of_config(LIBRARY)), self.dir.join(self.of_config(MADE_OF)));
         let Ok(text) = std::fs::read_to_string(&made_of) else { return Ok(None) };
         let Ok(MadeOf { key, files }) = toml::from_str(&text) else { return Ok(None) };
         let same = files.iter().all(|f| f.exists()) && self.key(&files)? == key;
@@ -201,7 +295,7 @@ impl Build<'_> {
     }
 
     fn make(&self, say: &dyn Fn(&str)) -> Result<Library, TreeError> {
-        let (farm, out) = (self.dir.join("farm"), self.dir.join("out"));
+        let (farm, out) = (self.dir.join("farm"), self.dir.join(self.of_config("out")));
         say("laying links");
         farm::lay(&self.tree.root, &farm, &self.dir.join("arch"), &self.tree.patches)?;
         self.configure(&farm, &out, say)?;
@@ -216,12 +310,12 @@ impl Build<'_> {
         make::make(&farm, &out, &targets, "compiling the scheduler")?;
         objects.extend(arch::objects());
         say("linking");
-        let file = self.dir.join(LIBRARY);
+        let file = self.dir.join(self.of_config(LIBRARY));
         link::link(&out, &objects, &file)?;
         let mut files = content::read_by(&out, &objects)?;
         files.extend(self.originals(&files, &farm));
         let key = self.key(&files)?;
-        write(&self.dir.join(MADE_OF), &MadeOf { key: key.clone(), files })?;
+        write(&self.dir.join(self.of_config(MADE_OF)), &MadeOf { key: key.clone(), files })?;
         Ok(Library { file, key, is_new: true })
     }
 
@@ -236,16 +330,28 @@ impl Build<'_> {
         say("configuring");
         std::fs::create_dir_all(out).map_err(TreeError::io(out))?;
         // The same text again would make everything anew.
-        let (seed, config) = (out.join("schedscape.config"), out.join(".config"));
-        if std::fs::read(&seed).is_ok_and(|there| there == arch::CONFIG.as_bytes())
-            && config.is_file()
-        {
+        let (seed, config, text) =
+            (out.join("schedscape.config"), out.join(".config"), self.seed());
+        if std::fs::read(&seed).is_ok_and(|there| there == text.as_bytes()) && config.is_file() {
             return make::make(farm, out, &["prepare".to_string()], "preparing the tree");
         }
-        std::fs::write(&config, arch::CONFIG).map_err(TreeError::io(&config))?;
+        std::fs::write(&config, &text).map_err(TreeError::io(&config))?;
         let targets = ["olddefconfig", "prepare"].map(str::to_string);
         make::make(farm, out, &targets, "configuring the tree")?;
-        std::fs::write(&seed, arch::CONFIG).map_err(TreeError::io(&seed))
+        let taken = std::fs::read_to_string(&config).map_err(TreeError::io(&config))?;
+        // An option that depends on one that is off is not listed, which is as good as not set.
+        let off = |line: &str| {
+            let name = line.strip_prefix("# ")?.split(' ').next()?;
+            Some(!taken.lines().any(|l| l.starts_with(&format!("{name}="))))
+        };
+        let is_taken =
+            |line: &&String| off(line).unwrap_or_else(|| taken.lines().any(|l| l == line.as_str()));
+        let refused = self.config.iter().find(|line| !is_taken(line));
+        if let Some(line) = refused {
+            let expected = "an option that this release takes so on this architecture";
+            return Err(TreeError::found("source.config", line, expected));
+        }
+        std::fs::write(&seed, text).map_err(TreeError::io(&seed))
     }
 }
 
@@ -260,6 +366,15 @@ fn write(file: &Path, what: &impl Serialize) -> Result<(), TreeError> {
 /// The compiler's own version.
 fn compiler() -> Result<String, TreeError> {
     make::run(Command::new("gcc").arg("--version"), "gcc --version")
+}
+
+/// The release of the tree at `root`.
+///
+/// # Errors
+/// A directory that is no kernel tree.
+pub fn release_of(root: &Path) -> Result<Version, TreeError> {
+    let text = release(root)?;
+    text.parse().map_err(|_| TreeError::found(root.display(), &text, "a release"))
 }
 
 /// What the tree's Makefile says: `6.12.107`, with the words behind it left out.

@@ -88,6 +88,9 @@ fn facts(v: &VariantEntry) -> Vec<String> {
         name: _,
         title: _,
         kernel,
+        source,
+        features,
+        debug,
         mechanisms,
         hz,
         smt,
@@ -99,6 +102,9 @@ fn facts(v: &VariantEntry) -> Vec<String> {
     } = v;
     let mut facts = vec![format!("kernel {kernel}")];
     facts.extend(mechanisms.iter().map(|(name, on)| format!("{name}={}", on_off(*on))));
+    facts.extend(source.iter().flat_map(|source| source.set()));
+    facts.extend(features.iter().map(|(name, on)| format!("{name}={}", on_off(*on))));
+    facts.extend(debug.iter().map(|(name, value)| format!("{name}={value}")));
     facts.extend(hz.map(|hz| format!("HZ {hz}")));
     facts.extend(frequency.iter().flat_map(|f| f.set()));
     facts.extend(prefetch.iter().flat_map(|p| p.set()));

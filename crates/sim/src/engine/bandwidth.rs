@@ -9,7 +9,7 @@
 //! latency of memory is in its forecast, not here. `crate::hypervisor` uses `fair_level` too.
 
 use super::Sim;
-use crate::class::Class;
+use super::core::Core;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 
@@ -55,7 +55,7 @@ pub(crate) fn fair_level(wanted: impl Iterator<Item = f64> + Clone, supply: f64)
     }
 }
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// `cpu` moves so many bytes a core cycle from or to memory of `node`; 0 where it stops.
     pub(super) fn demand(&mut self, cpu: Cpu, node: u16, bytes_per_cycle: f64) {
         let Some(memory) = &self.setup.memory else { return };

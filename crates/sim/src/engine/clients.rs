@@ -11,8 +11,8 @@
 //! interrupts off a CPU that goes offline.
 
 use super::Sim;
+use super::core::Core;
 use super::cpu::Step;
-use crate::class::Class;
 use crate::rng::{Purpose, Stream};
 use crate::setup::Setup;
 use crate::topology::Cpu;
@@ -54,7 +54,7 @@ impl Users {
     }
 }
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// All users start to think.
     pub(super) fn boot_users(&mut self) {
         for user in 0..self.users.list.len() {

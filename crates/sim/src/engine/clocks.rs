@@ -7,7 +7,7 @@
 //! takes, is `hardware::ClockModel`'s.
 
 use super::Sim;
-use crate::class::Class;
+use super::core::Core;
 use crate::events::NEVER;
 use crate::hardware::ClockModel;
 use crate::topology::Cpu;
@@ -260,7 +260,7 @@ impl<'a> Clocks<'a> {
     }
 }
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// `cpu` leaves idle or goes idle.
     pub(super) fn note_clock(&mut self, cpu: Cpu, busy: bool) {
         let Some(clocks) = &mut self.frequency.clocks else { return };

@@ -1,31 +1,30 @@
-//! A CPU's life: settling work done, choosing the next task, going idle and coming back.
+//! A CPU's life: settling work done, going on with a task, going idle and coming back.
 //!
 //! Work is counted lazily. [`Sim::settle`] takes off what was done since the CPU was last looked at: kernel work (`debt`)
 //! first, then the task's own. [`Sim::aim`] sets when the step at hand will be done at the present rate, and [`Sim::arm`]
 //! puts the CPU's next event into the queue. So whoever changes a CPU's rate, task or debt settles before and aims and arms
-//! after. [`Sim::proceed`] goes on until the task needs time: it steps, or lets the class choose (`__schedule`), or goes
+//! after. [`Sim::proceed`] goes on until the task needs time: it steps, or lets the core choose (`__schedule`), or goes
 //! idle. Waking a task is `tasks`' business; what a step does is `steps`'.
 
 use super::Sim;
-use crate::class::Class;
+use super::core::Core;
 use crate::events::NEVER;
-use crate::idle;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, Phase, TaskId};
 
 /// What a task needs before its CPU can go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Time.
     Busy,
     /// Nothing; ask again.
     Again,
-    /// A choice by the class: the task sleeps, is gone, moved, or was preempted.
+    /// A choice by the core: the task sleeps, is gone, moved, or was preempted.
     Resched,
 }
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// Accounts for the time since the last settling: kernel work first, then the task's own.
     pub(super) fn settle(&mut self, cpu: Cpu) {
         let now = self.w.now_ns;
@@ -136,7 +135,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         while self.w.cpus[cpu as usize].phase == Phase::Running {
             let c = &self.w.cpus[cpu as usize];
             if c.need_resched || c.curr.is_none() {
-                self.schedule(cpu);
+                K::schedule(self, cpu);
                 continue;
             }
             let Some(task) = c.curr else { return };
@@ -155,71 +154,32 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         }
     }
 
-    /// `__schedule`: the class picks; idle if there is nothing, not even on other CPUs.
-    fn schedule(&mut self, cpu: Cpu) {
-        let previous = self.w.cpus[cpu as usize].curr;
-        self.w.cpus[cpu as usize].need_resched = false;
-        self.w.counters.sched_count += 1;
-        if let Some(task) = previous {
-            self.class.put_prev(&mut self.w, cpu, task);
-            self.w.cpus[cpu as usize].curr = None;
-        }
-        let mut next = self.class.pick_next(&mut self.w, cpu);
-        if next.is_none() && self.class.newidle(&mut self.w, cpu) {
-            next = self.class.pick_next(&mut self.w, cpu);
-        }
-        self.w.cpus[cpu as usize].curr = next;
-        if !self.w.pelt_clocks.is_empty() {
-            let saturated = next.is_none() && self.class.saturated(cpu);
-            self.w.pelt_clocks[cpu as usize].switch(self.w.now_ns, next.is_none(), saturated);
-        }
-        if self.memory.paced && next != previous {
-            self.leave_pace(cpu);
-        }
-        if next != previous {
-            self.w.counters.switches += 1;
-            self.report_notes();
-            self.trace.switch(self.w.now_ns, cpu, previous, next);
-            self.w.note_switch(previous, next);
-        }
-        self.tell_runnable(cpu);
-        match next {
-            Some(task) if next != previous => {
-                let t = &mut self.w.tasks[task.index()];
-                let (mm, fetch) = (t.mm, std::mem::take(&mut t.fetch));
-                let same = std::mem::replace(&mut self.w.cpus[cpu as usize].mm, mm) == mm;
-                let hw = self.w.hw;
-                let switch = if same { hw.thread_switch_cycles } else { hw.switch_cycles };
-                self.w.charge(cpu, switch + fetch * self.w.cpus[cpu as usize].clock);
-            }
-            Some(_) => {}
-            None => self.go_idle(cpu),
-        }
+    /// What running another task on `cpu` costs: loading its address space, and fetching what its waker wrote.
+    pub(super) fn load(&mut self, cpu: Cpu, task: TaskId) {
+        let t = &mut self.w.tasks[task.index()];
+        let (mm, fetch) = (t.mm, std::mem::take(&mut t.fetch));
+        let same = std::mem::replace(&mut self.w.cpus[cpu as usize].mm, mm) == mm;
+        let hw = self.w.hw;
+        let switch = if same { hw.thread_switch_cycles } else { hw.switch_cycles };
+        self.w.charge(cpu, switch + fetch * self.w.cpus[cpu as usize].clock);
     }
 
-    /// Chooses an idle state by the next timer and the typical idle time; long idle stops the tick.
-    fn go_idle(&mut self, cpu: Cpu) {
+    /// How long `cpu` will be idle, in ns, as it looks now: up to its next timer, at `timer_ns`, or the typical idle time.
+    pub(super) fn expected_idle_ns(&self, cpu: Cpu, timer_ns: u64) -> u64 {
+        let typical_us = self.w.cpus[cpu as usize].history.typical_us();
+        timer_ns.saturating_sub(self.w.now_ns).min(typical_us.map_or(NEVER, |us| us * 1000))
+    }
+
+    /// The CPU enters an idle state, by its index.
+    pub(super) fn enter_idle(&mut self, cpu: Cpu, state: usize) {
         let now = self.w.now_ns;
-        let timer_ns =
-            self.timeline.sleepers[cpu as usize].iter().map(|s| s.0).min().unwrap_or(NEVER);
-        let typical_ns =
-            self.w.cpus[cpu as usize].history.typical_us().map_or(NEVER, |us| us * 1000);
-        let expected_ns = (timer_ns.saturating_sub(now)).min(typical_ns);
-        let tick_stopped = expected_ns > self.w.tick_period_ns;
         let c = &mut self.w.cpus[cpu as usize];
-        let state = if tick_stopped {
-            c.tick_ns = NEVER;
-            idle::choose(&self.setup.idle_states, expected_ns)
-        } else {
-            idle::choose(&self.setup.idle_states, expected_ns.min(c.tick_ns.saturating_sub(now)))
-        };
         c.phase = Phase::Idle { since_ns: now, state };
         self.trace.idle(now, cpu, Some(state));
         c.idle_calls += 1;
         c.debt = 0.0;
         c.done_ns = NEVER;
         self.set_busy(cpu, false);
-        self.class.idle(&mut self.w, cpu, tick_stopped);
     }
 
     /// Takes `cpu` out of idle because of something that happens on `from`; nothing where it is not idle.
@@ -245,7 +205,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         c.phase = Phase::Waking;
         c.wake_ns = now + delay_ns;
         c.settled_ns = now;
-        c.tick_ns = c.tick_ns.min(next_tick_ns);
+        if K::ENGINE_TICKS {
+            c.tick_ns = c.tick_ns.min(next_tick_ns);
+        }
         self.set_busy(cpu, true);
         self.arm(cpu);
     }
@@ -271,15 +233,6 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         if std::mem::take(&mut self.w.cpus[cpu as usize].interrupted) {
             self.w.charge(cpu, self.w.hw.ipi_handler_cycles);
         }
-    }
-
-    /// Takes the running task off its CPU so that it can be queued elsewhere.
-    pub(super) fn take_off(&mut self, cpu: Cpu, task: TaskId) {
-        self.class.dequeue(&mut self.w, task, crate::class::Dequeue::Move);
-        self.class.put_prev(&mut self.w, cpu, task);
-        self.w.cpus[cpu as usize].curr = None;
-        self.trace.stopped(self.w.now_ns, cpu, task);
-        self.tell_runnable(cpu);
     }
 
     /// Ends the busy waits on `flag` of running tasks.

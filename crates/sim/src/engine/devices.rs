@@ -9,8 +9,8 @@
 //! CPU where it went to sleep. Idle CPUs do not foresee that interrupt, as they do a timer's.
 
 use super::Sim;
+use super::core::Core;
 use super::cpu::Step;
-use crate::class::Class;
 use crate::trace::Trace;
 use crate::world::{State, TaskId};
 use workload::{Device, DeviceId, Spread};
@@ -56,7 +56,7 @@ impl DeviceState {
     }
 }
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// Hands a request to a device; when it will be done.
     pub(super) fn submit(&mut self, id: DeviceId, service_ns: f64, spread: Spread) -> u64 {
         let work = &mut self.draws.work;

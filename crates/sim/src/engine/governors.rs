@@ -4,7 +4,7 @@
 //! What it asks for goes to the clocks, which take their time. Which governor it is matters to `crate::cpufreq` alone.
 
 use super::Sim;
-use crate::class::Class;
+use super::core::Core;
 use crate::cpufreq::governor::{self, CpuTimes, Govern, Seen, Start};
 use crate::cpufreq::{FrequencyError, Limits, Util, freq_scale};
 use crate::setup::Governed;
@@ -72,12 +72,12 @@ impl<'a> Governors<'a> {
     }
 }
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// Lets governors hear of what changed.
     pub(super) fn govern(&mut self) {
         let Some(mut governors) = self.frequency.governors.take() else { return };
         let mut changed = std::mem::take(&mut governors.changed);
-        self.class.take_util_changes(&mut changed);
+        self.core.take_util_changes(&mut changed);
         for &cpu in &changed {
             self.update_util(&mut governors, cpu);
         }
@@ -95,7 +95,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         let limits = policy.limits;
         let c = &mut self.w.cpus[cpu as usize];
         let (iowait, idle_calls) = (std::mem::take(&mut c.woken_from_io), c.idle_calls);
-        let (class, w) = (&self.class, &self.w);
+        let (core, w) = (&self.core, &self.w);
         let wanted = policy.governor.update(&Seen {
             now_ns: now,
             cpu: cpus.iter().position(|&c| c == cpu).unwrap_or(0),
@@ -107,7 +107,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             util: &|at| {
                 let cpu = cpus[at];
                 let max = w.topo.capacity[cpu as usize];
-                let util = Util::new(class.util(cpu).min(max), max);
+                let util = Util::new(core.util(cpu).min(max), max);
                 match w.uclamp.as_ref().map(|u| u.of(cpu)) {
                     Some((uclamp_min, uclamp_max)) => Util { uclamp_min, uclamp_max, ..util },
                     None => util,

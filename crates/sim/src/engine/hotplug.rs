@@ -3,14 +3,13 @@
 //! A step takes no time: what the kernel spends on it (`stop_machine`, RCU, the notifiers' work) is left out.
 
 use super::Sim;
-use crate::class::{Class, Dequeue, Enqueue};
-use crate::setup::Prepared;
+use super::core::Core;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{CpuState, Note, Phase, State};
 use machine::CpuSet;
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// Sets the event of the next step, if there is one.
     pub(super) fn arm_hotplug(&mut self) {
         if let Some(step) = self.setup.hotplug.steps.get(self.timeline.next_step) {
@@ -30,12 +29,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             // Who writes to sysfs is not modelled; it may as well be the boot CPU.
             self.here = self.w.topo.online.first().copied().unwrap_or(self.here);
             self.restrict_affinities();
-            if step.online {
-                self.cpu_up(step);
-            } else {
-                self.cpu_down(step);
-            }
-            self.answer_requests();
+            K::hotplug(self, step);
+            K::settle_requests(self);
         }
         self.arm_hotplug();
     }
@@ -61,23 +56,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         self.report_notes();
     }
 
-    fn cpu_down(&mut self, step: &Prepared) {
-        let at_once = self.setup.rules.rebuilds_at_once;
-        self.settle(step.cpu);
-        if at_once {
-            self.class.rebuild_domains(&mut self.w, step.cpu, false);
-        }
-        self.move_timers(step.cpu);
-        self.move_interrupts(step.cpu);
-        self.migrate_tasks(step.cpu);
-        self.stop_cpu(step.cpu);
-        if !at_once {
-            self.class.rebuild_domains(&mut self.w, step.cpu, false);
-        }
-    }
-
     /// `hrtimers_cpu_dying`, `timers_dead_cpu`: pending timers go to the first CPU.
-    fn move_timers(&mut self, cpu: Cpu) {
+    pub(super) fn move_timers(&mut self, cpu: Cpu) {
         let to = self.here;
         let timers = std::mem::take(&mut self.timeline.sleepers[cpu as usize]);
         // Devices' interrupts go there as well.
@@ -86,7 +66,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
     }
 
     /// `irq_migrate_all_off_this_cpu`: to another CPU of the interrupt's affinity, else to any. It stays there.
-    fn move_interrupts(&mut self, cpu: Cpu) {
+    pub(super) fn move_interrupts(&mut self, cpu: Cpu) {
         let online = &self.w.topo.online_set;
         for user in self.users.list.iter_mut().filter(|u| u.irq_cpu == cpu) {
             let irq_cpus = &self.setup.workload.clients[user.group as usize].irq_cpus;
@@ -95,30 +75,8 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         }
     }
 
-    /// `migrate_tasks`, from 5.11 on `balance_push`: what is queued leaves in the order in which it would run. Delayed
-    /// tasks that come up go to sleep.
-    fn migrate_tasks(&mut self, cpu: Cpu) {
-        if let Some(task) = self.w.cpus[cpu as usize].curr.take() {
-            self.class.put_prev(&mut self.w, cpu, task);
-            self.trace.stopped(self.w.now_ns, cpu, task);
-            self.w.tasks[task.index()].queued_ns = self.w.now_ns;
-        }
-        while let Some(task) = self.class.pick_next(&mut self.w, cpu) {
-            self.class.dequeue(&mut self.w, task, Dequeue::Move);
-            self.class.put_prev(&mut self.w, cpu, task);
-            let target = self.w.select_fallback_rq(task);
-            self.report_notes();
-            self.place(task, target);
-            self.class.enqueue(&mut self.w, task, Enqueue::Moved);
-            self.w.uclamp_inc(task);
-            self.tell_runnable(target);
-            self.announce(task, cpu);
-            self.w.counters.hotplug_moved += 1;
-        }
-    }
-
     /// The CPU has nothing to do any more and leaves its pipeline to its siblings.
-    fn stop_cpu(&mut self, cpu: Cpu) {
+    pub(super) fn stop_cpu(&mut self, cpu: Cpu) {
         if self.memory.paced {
             self.leave_pace(cpu);
         }
@@ -134,9 +92,9 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         self.arm(cpu);
     }
 
-    /// The CPU comes out of its deepest idle state, runs its hotplug thread and chooses.
-    fn cpu_up(&mut self, step: &Prepared) {
-        let (cpu, since_ns) = (step.cpu, self.w.now_ns);
+    /// The CPU is there, in its deepest idle state.
+    pub(super) fn start_cpu(&mut self, cpu: Cpu) {
+        let since_ns = self.w.now_ns;
         let state = self.setup.idle_states.len() - 1;
         self.w.cpus[cpu as usize] = CpuState {
             phase: Phase::Idle { since_ns, state },
@@ -144,7 +102,5 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             ..CpuState::new()
         };
         self.trace.idle(since_ns, cpu, Some(state));
-        self.class.rebuild_domains(&mut self.w, cpu, true);
-        self.leave_idle(cpu, cpu);
     }
 }

@@ -9,7 +9,7 @@
 //! `queues` and `sync`.
 
 use super::Sim;
-use crate::class::Class;
+use super::core::Core;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use workload::LineId;
@@ -23,7 +23,7 @@ pub(super) struct LineUser {
     pub(super) write: bool,
 }
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// The task that runs on `cpu` now uses this line, or none. Who uses the same line gains or loses a rival.
     pub(super) fn use_line(&mut self, cpu: Cpu, used: Option<(LineId, LineUser)>) {
         let before = self.memory.paces[cpu as usize].line;

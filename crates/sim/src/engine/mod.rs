@@ -16,6 +16,7 @@
 pub(crate) mod bandwidth;
 mod clients;
 mod clocks;
+mod core;
 mod cpu;
 mod devices;
 mod frequency;
@@ -23,12 +24,14 @@ mod governors;
 mod hotplug;
 mod lines;
 mod memory;
+mod modelled;
 mod pace;
 pub(crate) mod partitions;
 mod progress;
 mod queues;
 mod recording;
 mod shared;
+mod sourced;
 mod steps;
 mod sync;
 mod tasks;
@@ -37,7 +40,6 @@ mod wait;
 mod working_sets;
 
 use crate::SimError;
-use crate::class::Class;
 use crate::events::{HORIZON_NS, NEVER};
 use crate::loops;
 use crate::pelt_clock::PeltClock;
@@ -46,21 +48,24 @@ use crate::setup::Setup;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::uclamp::Uclamp;
-use crate::world::{CpuState, Note, Phase, Request, World};
+use crate::world::{CpuState, Note, Phase, World};
 use clients::Users;
+pub(crate) use core::Core;
 use frequency::Frequency;
 use memory::Memory;
+pub(crate) use modelled::Modelled;
 use progress::Progress;
 pub(crate) use recording::Recording;
 use shared::Shared;
+pub(crate) use sourced::Sourced;
 use timeline::{Slot, Slots, Timeline};
 use workload::HistogramId;
 
 /// One run.
-pub(crate) struct Sim<'a, C, T> {
-    /// Time, CPUs and tasks, which the class sees as well.
+pub(crate) struct Sim<'a, K, T> {
+    /// Time, CPUs and tasks, which a class sees as well.
     pub(crate) w: World<'a>,
-    class: C,
+    core: K,
     trace: &'a mut T,
     setup: &'a Setup,
     /// By program and step: which of a task's loop counts a `Loop` step uses.
@@ -86,13 +91,13 @@ struct Draws {
     start: Stream,
 }
 
-impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
+impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     pub(crate) fn new(
         setup: &'a Setup,
-        class: C,
+        core: K,
         seed: u64,
         trace: &'a mut T,
-    ) -> Result<Sim<'a, C, T>, SimError> {
+    ) -> Result<Sim<'a, K, T>, SimError> {
         let workload = &setup.workload;
         let nr_cpus = setup.topo.nr_cpus;
         let tick_period_ns = 1_000_000_000 / u64::from(setup.kernel.hz);
@@ -104,7 +109,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         let slots = Slots::new(nr_cpus, users.list.len(), packages, has_steps);
         let mut sim = Sim {
             w: world(setup, seed, tick_period_ns, tick_phase_ns),
-            class,
+            core,
             trace,
             setup,
             loop_slots: workload.programs.iter().map(|p| loops::slots(&p.ops)).collect(),
@@ -129,12 +134,9 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         for &cpu in &self.w.topo.online {
             self.w.cpus[cpu as usize].phase = Phase::Idle { since_ns: 0, state: deepest };
             self.trace.idle(0, cpu, Some(deepest));
-            self.class.idle(&mut self.w, cpu, true);
         }
+        K::boot(self);
         self.tell_clocks();
-        if self.frequency.clocks.is_some() {
-            self.class.watch_util();
-        }
         for spawn in &self.setup.workload.spawns {
             self.spawn(spawn);
         }
@@ -167,11 +169,11 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             Slot::Package(package) => self.firmware_looks(package),
             Slot::Hotplug => self.hotplug_event(),
         }
-        self.answer_requests();
+        K::settle_requests(self);
         if self.frequency.governors.is_some() {
             self.govern();
         }
-        self.progress.failure.take().map_or(Ok(()), Err)
+        self.progress.failure.take().or_else(|| self.core.failure()).map_or(Ok(()), Err)
     }
 
     pub(super) fn cpu_event(&mut self, cpu: Cpu) {
@@ -182,45 +184,19 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         if c.wake_ns <= now {
             c.wake_ns = NEVER;
             c.phase = Phase::Running;
-            c.need_resched = true;
             self.trace.idle(now, cpu, None);
-            self.take_interrupt(cpu);
-            let c = &mut self.w.cpus[cpu as usize];
-            if let Some(kick) = c.kicked.take() {
-                self.class.nohz_balance(&mut self.w, cpu, kick);
-            }
+            K::left_idle(self, cpu);
         }
         let c = &mut self.w.cpus[cpu as usize];
         if c.resched_ns <= now {
             c.resched_ns = NEVER;
-            c.need_resched = true;
-            self.take_interrupt(cpu);
+            K::interrupted(self, cpu);
         }
-        let c = &mut self.w.cpus[cpu as usize];
-        if c.tick_ns <= now {
-            c.tick_ns = now + self.w.tick_period_ns;
-            self.tick(cpu);
+        if self.w.cpus[cpu as usize].tick_ns <= now {
+            K::timer(self, cpu);
         }
         self.proceed(cpu);
         self.arm(cpu);
-    }
-
-    fn tick(&mut self, cpu: Cpu) {
-        if self.frequency.governors.is_some() {
-            self.scale_freq_tick(cpu);
-        }
-        let resched = self.class.tick(&mut self.w, cpu);
-        let tick_cycles = self.w.hw.tick_cycles;
-        match self.w.cpus[cpu as usize].phase {
-            Phase::Running => {
-                self.w.charge(cpu, tick_cycles);
-                self.w.cpus[cpu as usize].need_resched |= resched;
-            }
-            Phase::Idle { .. } if self.w.cpus[cpu as usize].nr_running > 0 => {
-                self.leave_idle(cpu, cpu);
-            }
-            Phase::Idle { .. } | Phase::Offline | Phase::Waking => {}
-        }
     }
 
     /// Passes on what the class did.
@@ -245,44 +221,6 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     /// The number of runnable tasks of `cpu` may have changed.
     pub(super) fn tell_runnable(&mut self, cpu: Cpu) {
         self.trace.runnable(self.w.now_ns, cpu, self.w.cpus[cpu as usize].nr_running);
-    }
-
-    fn answer_requests(&mut self) {
-        self.report_notes();
-        while let Some(request) = self.w.requests.pop() {
-            match request {
-                Request::Resched(cpu) => self.resched(cpu, self.here),
-                Request::Kick(cpu, kick) => {
-                    let c = &mut self.w.cpus[cpu as usize];
-                    if c.phase != Phase::Running {
-                        c.kicked = c.kicked.max(Some(kick));
-                        self.w.counters.ilb_kicks += 1;
-                        self.leave_idle(cpu, self.here);
-                    }
-                }
-                Request::Push { from, to } => self.push(from, to),
-            }
-        }
-    }
-
-    /// The stopper of `from` takes its running task off and lets the class move one to `to`.
-    fn push(&mut self, from: Cpu, to: Cpu) {
-        self.settle(from);
-        if self.w.cpus[from as usize].phase != Phase::Running {
-            return;
-        }
-        if let Some(task) = self.w.cpus[from as usize].curr.take() {
-            self.class.put_prev(&mut self.w, from, task);
-            self.trace.stopped(self.w.now_ns, from, task);
-        }
-        self.w.charge(from, self.w.hw.switch_cycles);
-        if self.class.push(&mut self.w, from, to) {
-            self.w.counters.alb_pushed += 1;
-            self.w.requests.push(Request::Resched(to));
-        }
-        self.w.cpus[from as usize].need_resched = true;
-        self.proceed(from);
-        self.arm(from);
     }
 
     /// Notes a time, if its histogram is open.

@@ -5,9 +5,9 @@
 //! shared with other CPUs, whose pace changes as well: they are settled, slowed and armed by whoever changes it.
 
 use super::Sim;
+use super::core::Core;
 use super::lines::LineUser;
 use super::working_sets::Fixed;
-use crate::class::Class;
 use crate::events::NEVER;
 use crate::topology::Cpu;
 use crate::trace::Trace;
@@ -35,7 +35,7 @@ pub(super) struct Pace {
     pub(super) line: Option<LineId>,
 }
 
-impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
+impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     fn fixed(&self) -> Option<Fixed<'a>> {
         let memory = self.setup.memory.as_ref()?;
         Some(Fixed { memory, hw: &self.setup.hw, topo: self.w.topo })

@@ -4,8 +4,8 @@
 //! engine past the next event that either of the two has, and it changes the host only through what stands here.
 
 use super::Sim;
+use super::core::Core;
 use crate::SimError;
-use crate::class::Class;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, Phase};
@@ -27,7 +27,7 @@ pub(crate) enum Runs {
     },
 }
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// When the next event is due.
     pub(crate) fn next_event_ns(&mut self) -> u64 {
         self.timeline.events.next_ns()
@@ -81,7 +81,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         }
         self.deliver(cpu, None, kicks, None);
         self.cpu_event(cpu);
-        self.answer_requests();
+        K::settle_requests(self);
     }
 
     /// The host works for so many cycles on `cpu` before its task goes on.

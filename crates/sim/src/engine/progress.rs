@@ -9,9 +9,9 @@
 //! The errors are made here, and the loop returns them. Nothing here changes a task or a CPU.
 
 use super::Sim;
+use super::core::Core;
 use super::cpu::Step;
 use crate::SimError;
-use crate::class::Class;
 use crate::trace::Trace;
 use crate::world::{State, Task, TaskId};
 
@@ -34,7 +34,7 @@ pub(super) struct Progress {
     pub(super) failure: Option<SimError>,
 }
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// Counts a step that took no time; whether there were too many.
     pub(super) fn too_many_steps(&mut self, task: TaskId) -> bool {
         if self.progress.steps_at_ns != self.w.now_ns {

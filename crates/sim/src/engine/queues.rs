@@ -4,9 +4,9 @@
 //! each kind's own: a pipe's when a page is free, one after the other; a socket's when a part is, all at once.
 
 use super::Sim;
+use super::core::Core;
 use super::cpu::Step;
 use super::wait::WaitList;
-use crate::class::Class;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{State, TaskId};
@@ -65,7 +65,7 @@ impl QueueState {
     }
 }
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     fn queue(&self, id: QueueId) -> Queue {
         self.setup.workload.queues[id.index()]
     }

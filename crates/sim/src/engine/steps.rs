@@ -6,8 +6,8 @@
 //! take time, or let the class choose. Effects on shared things are in their own rooms; nothing here picks a CPU or a task.
 
 use super::Sim;
+use super::core::Core;
 use super::cpu::Step;
-use crate::class::{Class, Dequeue, Enqueue, Select};
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, State, TaskId};
@@ -17,7 +17,7 @@ use workload::{Missed, Op, Since, TimerId};
 /// Less kernel work than this, in cycles, is none.
 const NO_DEBT: f64 = 0.5;
 
-impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
+impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     pub(super) fn op(&self, task: TaskId) -> Option<&'a Op> {
         self.op_ahead(task, 0)
     }
@@ -198,14 +198,12 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             }
             Some(Op::Exec) => {
                 self.w.tasks[task.index()].mm = task.0;
-                let target = self.class.select_cpu(&mut self.w, task, Select::Exec);
-                self.next_op(task);
-                self.move_running(cpu, task, target)
+                K::exec(self, cpu, task)
             }
             Some(Op::SetAffinity(set)) => self.set_affinity(cpu, task, set),
             Some(&Op::SetNice(nice)) => self.set_nice(task, nice),
             Some(&Op::SetSlice(slice_ns)) => {
-                self.class.set_slice(&mut self.w, task, slice_ns);
+                K::set_slice(self, task, slice_ns);
                 self.next_op(task)
             }
             Some(&Op::SetUtilClamp { min, max }) => {
@@ -216,7 +214,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
             }
             Some(Op::Yield) => {
                 self.w.counters.yields += 1;
-                self.class.yield_task(&mut self.w, cpu, task);
+                K::yield_now(self, cpu, task);
                 self.next_op(task);
                 Step::Resched
             }
@@ -258,22 +256,21 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     fn set_affinity(&mut self, cpu: Cpu, task: TaskId, set: &CpuSet) -> Step {
         self.next_op(task);
         let allowed = set & &self.w.topo.online_set;
-        let Some(first) = allowed.first() else {
+        if allowed.is_empty() {
             self.w.counters.affinities_refused += 1;
             return Step::Again;
-        };
+        }
         let affinity = self.affinity_of(set);
-        let target = if allowed.contains(cpu as usize) { cpu } else { first as Cpu };
         self.trace.allowed(self.w.now_ns, task, &allowed);
         let t = &mut self.w.tasks[task.index()];
-        (t.affinity, t.allowed) = (affinity, allowed);
-        self.move_running(cpu, task, target)
+        (t.affinity, t.allowed) = (affinity, allowed.clone());
+        K::set_affinity(self, cpu, task, &allowed)
     }
 
     /// A nice value that rises lets others run (`prio_changed_fair`).
     fn set_nice(&mut self, task: TaskId, nice: i8) -> Step {
         let before = std::mem::replace(&mut self.w.tasks[task.index()].nice, nice);
-        self.class.reweight(&mut self.w, task, nice);
+        K::set_nice(self, task, nice);
         self.trace.nice(self.w.now_ns, task, nice);
         self.next_op(task);
         if nice > before { Step::Resched } else { Step::Again }
@@ -282,8 +279,9 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
     fn sleep_until(&mut self, task: TaskId, at_ns: u64) -> Step {
         self.w.tasks[task.index()].due_ns = at_ns;
         self.next_op(task);
-        self.start_timer(task, at_ns);
-        self.block(task, State::Sleeping)
+        self.falls_asleep(task, State::Sleeping);
+        K::sleep_until(self, task, at_ns);
+        Step::Resched
     }
 
     fn timer_wait(&mut self, task: TaskId, timer: TimerId, period_ns: u64, missed: Missed) -> Step {
@@ -301,30 +299,18 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
 
     /// Puts the running `task` to sleep; it tries the same step again when it wakes.
     pub(super) fn block(&mut self, task: TaskId, state: State) -> Step {
+        self.falls_asleep(task, state);
+        K::sleep(self, task);
+        Step::Resched
+    }
+
+    fn falls_asleep(&mut self, task: TaskId, state: State) {
         let t = &mut self.w.tasks[task.index()];
         t.state = state;
         t.in_kernel = false;
         self.progress.active -= u32::from(!t.daemon && state != State::Sleeping);
         self.w.uclamp_dec(task);
         self.trace.blocked(self.w.now_ns, task, self.w.tasks[task.index()].in_iowait);
-        self.class.dequeue(&mut self.w, task, Dequeue::Sleep);
-        Step::Resched
-    }
-
-    /// Moves the running `task` to `target` through the stopper.
-    fn move_running(&mut self, cpu: Cpu, task: TaskId, target: Cpu) -> Step {
-        if target == cpu {
-            return Step::Again;
-        }
-        self.take_off(cpu, task);
-        self.w.charge(cpu, self.w.hw.switch_cycles);
-        self.place(task, target);
-        self.w.tasks[task.index()].queued_ns = self.w.now_ns;
-        self.class.enqueue(&mut self.w, task, Enqueue::Moved);
-        self.w.uclamp_inc(task);
-        self.tell_runnable(target);
-        self.announce(task, cpu);
-        Step::Resched
     }
 
     fn exit(&mut self, cpu: Cpu, task: TaskId) -> Step {
@@ -332,8 +318,7 @@ impl<'a, C: Class, T: Trace> Sim<'a, C, T> {
         t.state = State::Dead;
         self.progress.active -= u32::from(!t.daemon);
         self.w.uclamp_dec(task);
-        self.class.dequeue(&mut self.w, task, Dequeue::Exit);
-        self.class.dead(&mut self.w, task);
+        K::exit(self, cpu, task);
         self.trace.exited(self.w.now_ns, task);
         if let Some(parent) = self.w.tasks[task.index()].parent {
             let p = &mut self.w.tasks[parent.index()];

@@ -4,9 +4,9 @@
 //! sleeps. Who wakes others pays for that as well. Waiters are woken first come, first served, but own nothing by it.
 
 use super::Sim;
+use super::core::Core;
 use super::cpu::Step;
 use super::wait::WaitList;
-use crate::class::Class;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, State, TaskId};
@@ -28,7 +28,7 @@ pub(super) struct BarrierState {
     waiters: WaitList,
 }
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// Makes the running `task` pay for entering the kernel before it looks again and sleeps; whether it has not yet.
     pub(super) fn enter_kernel(&mut self, task: TaskId) -> bool {
         let cycles = self.w.hw.syscall_cycles;

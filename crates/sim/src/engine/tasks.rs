@@ -1,19 +1,17 @@
 //! Tasks coming to life, waking up and moving.
 //!
-//! A wake-up asks the class for a CPU (`select_cpu`), notes the move, enqueues, and tells that CPU: an idle one leaves idle,
-//! a busy one chooses again if the task preempts. The order is the kernel's, as what the class reads in between depends on
-//! it. Counters and the trace hear of each move here and nowhere else, but for those that the balancer makes.
+//! Where a task goes that is new or wakes is the core's business. Counters and the trace hear of each move here and nowhere
+//! else, but for those that a balancer makes.
 
 use super::Sim;
-use crate::class::{Class, Enqueue, Select};
-use crate::events::NEVER;
+use super::core::Core;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Phase, State, Task, TaskId};
 use machine::CpuSet;
 use workload::{ProgramId, Spawn};
 
-impl<C: Class, T: Trace> Sim<'_, C, T> {
+impl<K: Core, T: Trace> Sim<'_, K, T> {
     fn add_task(&mut self, new: Task) -> TaskId {
         let task = TaskId(self.w.tasks.len() as u32);
         let (program, parent, nice) = (new.program, new.parent, new.nice);
@@ -28,7 +26,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         if nice != 0 {
             self.trace.nice(self.w.now_ns, task, nice);
         }
-        self.class.fork(&mut self.w, task, parent);
+        K::created(self, task, parent);
         task
     }
 
@@ -64,16 +62,7 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         if thread {
             self.w.tasks[child.index()].mm = self.w.tasks[parent.index()].mm;
         }
-        let target = self.class.select_cpu(&mut self.w, child, Select::Fork(cpu));
-        self.place(child, target);
-        let new = &mut self.w.tasks[child.index()];
-        new.state = State::Runnable;
-        new.queued_ns = self.w.now_ns;
-        self.class.enqueue(&mut self.w, child, Enqueue::New);
-        self.w.uclamp_inc(child);
-        self.trace.wakeup_new(self.w.now_ns, child, cpu, target);
-        self.tell_runnable(target);
-        self.announce(child, cpu);
+        K::start(self, child, cpu);
     }
 
     pub(super) fn start_timer(&mut self, task: TaskId, at_ns: u64) {
@@ -108,41 +97,28 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
         if self.w.cpus[cpu as usize].phase == Phase::Running {
             self.w.charge(cpu, self.w.hw.wakeup_cycles);
         }
-        let from = self.w.tasks[task.index()].cpu;
-        self.trace.waking(self.w.now_ns, task, cpu, waker, from);
-        let mut onto_idle = false;
-        let target = if self.class.requeue(&mut self.w, task) {
-            from
-        } else {
-            let why = Select::Wake { cpu, sync, waker };
-            let target = self.class.select_cpu(&mut self.w, task, why);
-            let migrated = target != from;
-            onto_idle = self.w.idle_cpu(target);
-            if migrated {
-                self.class.migrate(&mut self.w, task);
-                self.place(task, target);
-            }
-            self.class.enqueue(&mut self.w, task, Enqueue::Wakeup { migrated });
-            target
-        };
-        self.w.uclamp_inc(task);
+        K::wake(self, task, cpu, waker, sync);
+    }
+
+    /// A task that slept can run from now on.
+    pub(super) fn runnable_again(&mut self, task: TaskId) {
         let t = &mut self.w.tasks[task.index()];
         self.progress.active += u32::from(!t.daemon && t.state != State::Sleeping);
         t.state = State::Runnable;
         t.queued_ns = self.w.now_ns;
         t.woken = true;
-        let waited_for_io = std::mem::take(&mut t.in_iowait);
-        self.w.cpus[from as usize].nr_iowait -= u32::from(waited_for_io);
+    }
+
+    /// A woken task was queued on `target` by something on `cpu`.
+    pub(super) fn count_wakeup(&mut self, task: TaskId, cpu: Cpu, target: Cpu, by_task: bool) {
         self.w.counters.wakeups += 1;
-        self.w.counters.wakeups_to_idle += u64::from(onto_idle);
         self.trace.wakeup(self.w.now_ns, task, cpu, target);
         self.tell_runnable(target);
         let distance = self.w.topo.distance(cpu, target);
         self.w.counters.wakeups_by_distance[distance as usize] += 1;
-        if waker.is_some() {
+        if by_task {
             self.w.tasks[task.index()].fetch += self.w.hw.wakeup_fetch_cycles(distance);
         }
-        self.announce(task, cpu);
     }
 
     /// Notes the CPU of a task that is not queued.
@@ -153,26 +129,6 @@ impl<C: Class, T: Trace> Sim<'_, C, T> {
             self.w.counters.placements_by_distance[distance as usize] += 1;
             self.w.tasks[task.index()].cpu = target;
             self.trace.migrate(self.w.now_ns, task, from, target);
-        }
-    }
-
-    /// A task was queued by something on `from`: wakes its CPU, or makes it choose again if the task preempts.
-    pub(super) fn announce(&mut self, task: TaskId, from: Cpu) {
-        let cpu = self.w.tasks[task.index()].cpu;
-        let phase = self.w.cpus[cpu as usize].phase;
-        match phase {
-            Phase::Idle { .. } => self.leave_idle(cpu, from),
-            Phase::Offline | Phase::Waking => {}
-            Phase::Running if self.w.cpus[cpu as usize].curr.is_none() => self.resched(cpu, from),
-            Phase::Running if self.class.preempts(&mut self.w, task) => {
-                if cpu == from {
-                    self.w.cpus[cpu as usize].need_resched = true;
-                    self.w.cpus[cpu as usize].resched_ns = NEVER;
-                } else {
-                    self.resched(cpu, from);
-                }
-            }
-            Phase::Running => {}
         }
     }
 }

@@ -7,8 +7,8 @@ use super::programs::{Memory, Stop};
 use super::setup::{VcoreState, new_partition, new_vcpus, operands};
 use super::share::{User, share_out};
 use super::{Hypervisor, readings};
-use crate::engine::Sim;
 use crate::engine::partitions::Runs;
+use crate::engine::{Modelled, Sim};
 use crate::fair::Fair;
 use crate::rng::{Purpose, Stream};
 use crate::topology::Cpu;
@@ -22,7 +22,7 @@ const ROUND_NS: u64 = 8_000;
 /// The state of a run.
 struct Run<'a> {
     h: &'a Hypervisor,
-    sim: Sim<'a, Fair, NoTrace>,
+    sim: Sim<'a, Modelled<Fair>, NoTrace>,
     cores: Vec<Core>,
     /// By core: its CPUs.
     cpus: Vec<Vec<HostCpu>>,
@@ -39,7 +39,7 @@ struct Run<'a> {
 pub(super) fn run(h: &Hypervisor, seed: u64) -> Result<RunResult, SimError> {
     let mut trace = NoTrace;
     let fair = Fair::new(&h.host.topo, &h.host.kernel);
-    let sim = Sim::new(&h.host, fair, seed, &mut trace)?;
+    let sim = Sim::new(&h.host, Modelled::new(fair), seed, &mut trace)?;
     let mut run = Run::new(h, sim, seed)?;
     run.go()?;
     let metrics = h.host.workload.metrics.iter().map(|m| readings::read(h, m, &run.partitions));
@@ -52,7 +52,11 @@ pub(super) fn run(h: &Hypervisor, seed: u64) -> Result<RunResult, SimError> {
 }
 
 impl<'a> Run<'a> {
-    fn new(h: &'a Hypervisor, sim: Sim<'a, Fair, NoTrace>, seed: u64) -> Result<Run<'a>, SimError> {
+    fn new(
+        h: &'a Hypervisor,
+        sim: Sim<'a, Modelled<Fair>, NoTrace>,
+        seed: u64,
+    ) -> Result<Run<'a>, SimError> {
         let bad = refused(&h.machine);
         let mut draws = Stream::new(seed, Purpose::Partitions);
         let mut memory = Memory::new(&h.costs, h.sampling, &mut draws);

@@ -2,13 +2,14 @@
 /*
  * What a kernel's scheduler as a library and a simulator say to each other. Plain C, no type of the kernel's or of a C library's.
  *
- * The library is a machine without hardware. Its CPUs are contexts that one thread runs in turn: enter() lets a CPU go on until it
- * waits again, in user mode, idle or spinning. Between two calls nothing happens in it. Time is what the simulator last said.
+ * The library is a machine without hardware. Its CPUs are contexts that one thread runs in turn: turn() lets a CPU go on until it
+ * waits again, in user mode, idle or spinning. Between two calls nothing happens in it. Time is what the simulator last said, and
+ * what the CPU has looked at since.
  */
 #ifndef SC_ABI_H
 #define SC_ABI_H
 
-#define SC_ABI_VERSION	1
+#define SC_ABI_VERSION	2
 
 typedef unsigned long long sc_u64;
 typedef long long sc_s64;
@@ -48,13 +49,64 @@ struct sc_machine {
 	sc_u32 reclaim_distance;	/* node_reclaim_distance; 0 for the kernel's own */
 };
 
-/* Interrupts, as bits of the vector that raise() takes. */
-enum sc_interrupt { SC_IRQ_RESCHED = 1, SC_IRQ_CALL = 2, SC_IRQ_WORK = 4, SC_IRQ_TIMER = 8, SC_IRQ_DEVICE = 16 };
+/* Interrupts, as bits. */
+enum sc_interrupt { SC_IRQ_RESCHED = 1, SC_IRQ_CALL = 2, SC_IRQ_WORK = 4, SC_IRQ_TIMER = 8, SC_IRQ_DEVICE = 16, SC_IRQ_WAKE = 32 };
 
-/* What a CPU waits for when enter() returns. */
-enum sc_waits { SC_OFF, SC_USER, SC_IDLE, SC_SPINS };
+/* What a CPU waits for when its turn ends. SC_KERNEL: the next call of its task, or the return to user mode. */
+enum sc_waits { SC_OFF, SC_USER, SC_IDLE, SC_SPINS, SC_KERNEL };
 
-enum sc_event { SC_EVENT_SWITCH, SC_EVENT_WAKEUP, SC_EVENT_MIGRATE, SC_EVENT_WARN };
+/* What a task asks the kernel for. The last five end a turn: the task may sleep or move. */
+enum sc_call_kind {
+	SC_CALL_WAKE,		/* a: pid; b: whether the caller is about to sleep (WF_SYNC) */
+	SC_CALL_FORK,		/* answers the child's pid */
+	SC_CALL_NICE,		/* a: nice value */
+	SC_CALL_SLICE,		/* a: slice in ns, 0 for the default */
+	SC_CALL_SLEEP,		/* b: whether for I/O */
+	SC_CALL_SLEEP_UNTIL,	/* a: simulated time in ns */
+	SC_CALL_YIELD,
+	SC_CALL_EXEC,
+	SC_CALL_AFFINITY,	/* mask */
+	SC_CALL_EXIT,
+};
+
+struct sc_call {
+	sc_u32 kind;
+	sc_s64 a, b;
+	const sc_u64 *mask;
+	sc_s64 answer;
+};
+
+/* One turn of a CPU. Costs are those of looking at another CPU, in ns << SC_COST_SHIFT. */
+#define SC_COST_SHIFT	10
+
+struct sc_turn {
+	sc_u32 cpu, irqs;			/* interrupts that arrive */
+	sc_u64 now_ns;
+	sc_u32 scan_cost, balance_cost;
+	struct sc_call *call;			/* of the task in user mode; may be NULL */
+	sc_u32 waits;				/* from here on answers: enum sc_waits */
+	sc_u32 scans, balances;			/* CPUs looked at in searches, and otherwise */
+	sc_s64 current_task;			/* its pid; 0 for the idle task */
+};
+
+/* A task that sleeps from the start of a run. */
+struct sc_spawn {
+	const char *name;
+	sc_u32 cpu;
+	int nice;
+	const sc_u64 *mask;
+};
+
+enum sc_event {
+	SC_EVENT_WARN,
+	SC_EVENT_TIMER,		/* a: when the timer of `cpu` is due in ns; -1 for never */
+	SC_EVENT_INTERRUPT,	/* a: the CPU that is to be interrupted by `cpu`; b: how */
+	SC_EVENT_SWITCH,	/* a: pid of the task that ran; b: of the one that runs now; 0 for idle */
+	SC_EVENT_WAKING,	/* a: pid; b: whether in an interrupt */
+	SC_EVENT_WAKEUP,	/* a: pid; b: whether its CPU had nothing to run */
+	SC_EVENT_WAKEUP_NEW,	/* a: pid */
+	SC_EVENT_MIGRATE,	/* a: pid; b: its new CPU */
+};
 
 /* What the simulator does for the library. */
 struct sc_host {
@@ -62,8 +114,6 @@ struct sc_host {
 	void (*free)(void *memory);
 	void (*log)(const char *text);			/* what printk prints */
 	void (*fatal)(const char *text);		/* does not return */
-	void (*interrupt)(sc_u32 cpu, sc_u32 irq);	/* one CPU interrupts another; the simulator raises it when it arrives */
-	void (*timer)(sc_u32 cpu, sc_u64 at_ns);	/* when the CPU's timer is due; ~0 for never */
 	void (*event)(sc_u32 event, sc_u32 cpu, sc_s64 a, sc_s64 b);
 };
 
@@ -73,10 +123,21 @@ struct sc_api {
 	/* Boots with all CPUs online and returns when they wait. */
 	void (*boot)(const struct sc_host *host, const struct sc_machine *machine, int verbose);
 	void (*set_now)(sc_u64 ns);
-	/* An interrupt arrives at a CPU, to be taken when that is entered. */
-	void (*raise)(sc_u32 cpu, sc_u32 irq);
-	enum sc_waits (*enter)(sc_u32 cpu);
+	sc_u64 (*now)(void);
+	sc_u64 (*tick)(void);			/* length of a tick in ns */
+	void (*turn)(struct sc_turn *turn);
+	/* A device's interrupt that arrives with SC_IRQ_WAKE will wake this task. */
+	void (*wake_later)(sc_u32 cpu, sc_s64 pid);
+	/* Makes a task, asleep; its pid. Tasks are attached to CPUs that are online. */
+	sc_s64 (*spawn)(const struct sc_spawn *spawn);
+	/* When the CPU's timer is due in ns; ~0 for never. */
+	sc_u64 (*timer)(sc_u32 cpu);
+	/* What a CPU waits for, and its task. */
+	sc_u32 (*waits)(sc_u32 cpu);
 	sc_s64 (*current_task)(sc_u32 cpu);
+	sc_u32 (*nr_running)(sc_u32 cpu);
+	/* Random numbers begin anew. */
+	void (*seed)(sc_u64 seed);
 	/* Writes to a file of debugfs, such as sched/features; 0, or an error as the kernel has it. */
 	sc_s64 (*debugfs_write)(const char *path, const char *text);
 	sc_s64 (*debugfs_read)(const char *path, char *text, sc_u64 size);

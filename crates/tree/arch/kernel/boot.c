@@ -77,6 +77,7 @@ static int kernel_init(void *unused)
 	system_state = SYSTEM_RUNNING;
 	servant = kthread_run(serve, NULL, "schedscape");
 	sc_servant = servant;
+	sc_events_setup();
 	ready = true;
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);
@@ -162,7 +163,6 @@ static void settle(bool *done)
 	}
 }
 
-/* Lets `fn` run in the kernel thread that serves the simulator. */
 sc_s64 sc_ask(int (*fn)(void *), void *arg)
 {
 	request = fn;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The functions that the simulator calls. */
 #include <linux/cpu.h>
+#include <linux/mmu_context.h>
 #include <linux/stringify.h>
 #include <linux/version.h>
+#include "sched.h"
 #include "machine.h"
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 10, 0) && !defined(LINUX_VERSION_MAJOR)
@@ -12,11 +14,36 @@
 
 void sc_boot(const struct sc_host *host, const struct sc_machine *machine, int verbose);
 void sc_set_now(sc_u64 ns);
-sc_s64 sc_ask(int (*fn)(void *), void *arg);
+void sc_seed(sc_u64 seed);
 
 static sc_s64 current_task(sc_u32 cpu)
 {
 	return sc_contexts[cpu].curr->pid;
+}
+
+static sc_u64 now(void)
+{
+	return sc_now_ns;
+}
+
+static sc_u64 tick(void)
+{
+	return TICK_NSEC;
+}
+
+static sc_u64 timer(sc_u32 cpu)
+{
+	return sc_contexts[cpu].timer_ns;
+}
+
+static sc_u32 waits(sc_u32 cpu)
+{
+	return sc_contexts[cpu].waits;
+}
+
+static sc_u32 runnable(sc_u32 cpu)
+{
+	return cpu_rq(cpu)->nr_running;
 }
 
 struct hotplug {
@@ -45,9 +72,16 @@ __attribute__((visibility("default"))) const struct sc_api sc_api = {
 	.release = TEXT(LINUX_VERSION_MAJOR) "." TEXT(LINUX_VERSION_PATCHLEVEL),
 	.boot = sc_boot,
 	.set_now = sc_set_now,
-	.raise = sc_raise,
-	.enter = sc_enter,
+	.now = now,
+	.tick = tick,
+	.turn = sc_turn,
+	.wake_later = sc_wake_later,
+	.spawn = sc_spawn,
+	.timer = timer,
+	.waits = waits,
 	.current_task = current_task,
+	.nr_running = runnable,
+	.seed = sc_seed,
 	.debugfs_write = sc_debugfs_write,
 	.debugfs_read = sc_debugfs_read,
 	.online = online,

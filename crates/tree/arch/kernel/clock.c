@@ -10,9 +10,18 @@
 /* What calibration finds on a machine of 2 GHz; only the threshold of CPU-intensive work goes by it. */
 unsigned long loops_per_jiffy = 2000000000 / HZ;
 
+/*
+ * The scheduler's clock goes on while the kernel looks at CPUs: newly idle balancing and the search for an idle CPU measure
+ * themselves by it. It never goes back on a CPU, though the simulator may let the CPU's next turn begin before that time is over.
+ */
 unsigned long long sched_clock(void)
 {
-	return sc_now_ns;
+	struct sc_context *c = &sc_contexts[sc_cpu];
+	u64 now_ns = sc_now_ns + sc_looks_ns();
+
+	if (now_ns > c->clock_ns)
+		c->clock_ns = now_ns;
+	return c->clock_ns;
 }
 
 static u64 read_now(struct clocksource *source)
@@ -52,8 +61,7 @@ static void program(struct clock_event_device *timer, u64 at_ns)
 	int cpu = cpumask_first(timer->cpumask);
 
 	sc_contexts[cpu].timer_ns = at_ns;
-	if (sc_booted)
-		sc_host->timer(cpu, at_ns);
+	sc_host->event(SC_EVENT_TIMER, cpu, at_ns == KTIME_MAX ? -1 : at_ns, 0);
 }
 
 static int next_event(unsigned long delta_ns, struct clock_event_device *timer)

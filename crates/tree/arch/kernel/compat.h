@@ -63,6 +63,13 @@
 /* A CPU that is dead says so by the hotplug core's own way. */
 #define SC_REPORTS_DEATH	SC_SINCE(6, 5)
 
+/* The tracepoint of switches tells the state of the task that ran. */
+#if SC_SINCE(5, 18)
+#define SC_PREVIOUS_STATE	, unsigned int state
+#else
+#define SC_PREVIOUS_STATE
+#endif
+
 /* Allocators have names for profiling. */
 #define SC_PROFILED		SC_SINCE(6, 10)
 

@@ -20,6 +20,8 @@ struct sc_context sc_contexts[NR_CPUS];
 u64 sc_now_ns;
 bool sc_booted;
 
+void sc_set_now(sc_u64 ns);
+
 static void *host_sp;
 static unsigned int spins;
 
@@ -43,7 +45,7 @@ static void load(int cpu)
 	sc_current = c->curr;
 	sc_irqs_on = c->irqs_on;
 	sc_irqs_waiting = c->irqs_waiting;
-	sc_percpu_offset = __per_cpu_offset[cpu];
+	sc_percpu_offset = sc_offset_of_cpu[cpu];
 }
 
 /* The CPU waits; its simulator decides when it goes on. */
@@ -63,9 +65,23 @@ enum sc_waits sc_enter(sc_u32 cpu)
 	return sc_contexts[cpu].waits;
 }
 
+void sc_turn(struct sc_turn *turn)
+{
+	struct sc_context *c = &sc_contexts[turn->cpu];
+
+	sc_set_now(turn->now_ns);
+	c->call = turn->call;
+	c->irqs_waiting |= turn->irqs;
+	sc_looks_begin(turn);
+	turn->waits = sc_enter(turn->cpu);
+	sc_looks_end(turn);
+	turn->current_task = c->curr->pid;
+}
+
 /* The hardware's part of a context switch. */
 struct task_struct *sc_switch_to(struct task_struct *prev, struct task_struct *next)
 {
+	sc_searching = false;
 	sc_current = next;
 	return sc_switch_stack(&prev->thread.sp, next->thread.sp, prev);
 }

@@ -35,6 +35,9 @@ static void handle(unsigned long irq)
 		if (sc_servant)
 			wake_up_process(sc_servant);
 		break;
+	case SC_IRQ_WAKE:
+		sc_wake_from_interrupt();
+		break;
 	default:
 		panic("interrupt %lx", irq);
 	}
@@ -81,7 +84,7 @@ void sc_raise(sc_u32 cpu, sc_u32 irq)
 static void send(int cpu, sc_u32 irq)
 {
 	if (sc_booted)
-		sc_host->interrupt(cpu, irq);
+		sc_host->event(SC_EVENT_INTERRUPT, sc_cpu, cpu, irq);
 	else
 		sc_raise(cpu, irq);
 }

@@ -19,13 +19,17 @@ struct sc_context {
 	struct task_struct *curr;
 	unsigned long irqs_on, irqs_waiting;
 	enum sc_waits waits;
-	u64 timer_ns;
+	u64 timer_ns, clock_ns;
+	/* What its task asks for, and tasks that an interrupt wakes, by thread.next_woken. */
+	struct sc_call *call;
+	struct task_struct *woken, *last_woken;
 };
 extern struct sc_context sc_contexts[];
 
 /* cpu.c */
 void sc_wait(enum sc_waits why);
 enum sc_waits sc_enter(sc_u32 cpu);
+void sc_turn(struct sc_turn *turn);
 void sc_start_cpu(int cpu, struct task_struct *idle);
 
 /* interrupt.c */
@@ -37,9 +41,28 @@ void *sc_switch_stack(void **from, void *to, void *pass);
 void *sc_first_frame(void *stack, size_t size);
 
 /* task.c */
-struct task_struct *sc_new_task(const char *name, int (*start)(void *), void *arg, bool kthread, bool idle, int node);
+struct task_struct *sc_new_task(const struct task_struct *like, const char *name, int (*start)(void *), void *arg, bool kthread, bool idle);
+void sc_attach_to_group(struct task_struct *task, int group);
 struct task_struct *sc_task(pid_t pid);
 void sc_user(void) __noreturn;
+
+/* system_calls.c */
+void sc_system_calls(void);
+void sc_wake_from_interrupt(void);
+void sc_wake_later(sc_u32 cpu, sc_s64 pid);
+sc_s64 sc_spawn(const struct sc_spawn *spawn);
+
+/* events.c: what the simulator hears of the kernel's tracepoints. */
+void sc_events_setup(void);
+
+/* looks.c: CPUs looked at, and the time that it takes. */
+u64 sc_looks_ns(void);
+void sc_looks_begin(struct sc_turn *turn);
+void sc_looks_end(struct sc_turn *turn);
+extern bool sc_searching;
+
+/* boot.c: lets a function run in the kernel thread that serves the simulator. */
+sc_s64 sc_ask(int (*fn)(void *), void *arg);
 
 /* clock.c, memory.c, topology.c, rcu.c, groups.c */
 void sc_timer_interrupt(void);

@@ -92,7 +92,7 @@ const char *kstrdup_const(const char *text, gfp_t flags)
  * page, so that the run queues do not fall into the same sets of the host's caches.
  */
 extern char __per_cpu_start[], __per_cpu_end[];
-unsigned long __per_cpu_offset[NR_CPUS];
+unsigned long sc_offset_of_cpu[NR_CPUS];
 
 #define ROOM	((256 << 10) + 37 * 256)
 
@@ -109,7 +109,7 @@ void sc_percpu_setup(void)
 	areas = sc_host->alloc(each * sc_machine->cpus, 4096);
 	for (cpu = 0; cpu < sc_machine->cpus; cpu++) {
 		memcpy(areas + cpu * each, __per_cpu_start, __per_cpu_end - __per_cpu_start);
-		__per_cpu_offset[cpu] = (unsigned long)(areas + cpu * each - __per_cpu_start);
+		sc_offset_of_cpu[cpu] = (unsigned long)(areas + cpu * each - __per_cpu_start);
 	}
 }
 

@@ -5,6 +5,11 @@
 
 static u64 state = 0x9e3779b97f4a7c15ULL;
 
+void sc_seed(sc_u64 seed)
+{
+	state = seed;
+}
+
 /* splitmix64 (Steele, Lea and Flood, 2014). */
 static u64 next(void)
 {

@@ -2,8 +2,8 @@
 /*
  * Tasks: what fork.c, exit.c and the entry code do for the scheduler.
  *
- * A task is a copy of init_task with a stack, a place in the table of pids, and what sched_fork() gives it. A kernel thread runs its
- * function; a task of a workload is in user mode, from where it comes back for an interrupt or a system call (calls.c). Address
+ * A task is a copy of another with a stack, a place in the table of pids, and what sched_fork() gives it. A kernel thread runs its
+ * function; a task of a workload is in user mode, from where it comes back for an interrupt or a system call (system_calls.c). Address
  * spaces, files and signals are not there.
  */
 #include <linux/init_task.h>
@@ -47,16 +47,17 @@ static pid_t number(struct task_struct *task)
 }
 
 /* copy_process(), as far as the scheduler looks at its result. */
-struct task_struct *sc_new_task(const char *name, int (*start)(void *), void *arg, bool kthread, bool idle, int node)
+struct task_struct *sc_new_task(const struct task_struct *like, const char *name, int (*start)(void *), void *arg, bool kthread, bool idle)
 {
 	struct task_struct *task = sc_host->alloc(sizeof(*task), 64);
 
-	memcpy(task, &init_task, sizeof(*task));
+	memcpy(task, like, sizeof(*task));
 	memset(&task->thread_info, 0, sizeof(task->thread_info));
 	task->stack = sc_host->alloc(THREAD_SIZE, PAGE_SIZE);
 	task->thread.sp = sc_first_frame(task->stack, THREAD_SIZE);
 	task->thread.start = start;
 	task->thread.start_arg = arg;
+	task->thread.next_woken = NULL;
 	task->flags = PF_FORKNOEXEC | (kthread ? PF_KTHREAD : 0);
 	refcount_set(&task->usage, 2);
 	refcount_set(&task->rcu_users, 2);
@@ -93,7 +94,7 @@ struct task_struct *sc_new_task(const char *name, int (*start)(void *), void *ar
 	return task;
 }
 
-static void attach_to_group(struct task_struct *task, int group)
+void sc_attach_to_group(struct task_struct *task, int group)
 {
 	struct kernel_clone_args args = { .cset = sc_css_set(group) };
 
@@ -104,9 +105,9 @@ static void attach_to_group(struct task_struct *task, int group)
 
 pid_t kernel_thread(int (*fn)(void *), void *arg, SC_THREAD_NAME(name) unsigned long flags)
 {
-	struct task_struct *task = sc_new_task(current->comm, fn, arg, true, false, NUMA_NO_NODE);
+	struct task_struct *task = sc_new_task(&init_task, current->comm, fn, arg, true, false);
 
-	attach_to_group(task, 0);
+	sc_attach_to_group(task, 0);
 	wake_up_new_task(task);
 	return task->pid;
 }
@@ -117,7 +118,7 @@ struct task_struct *fork_idle(int cpu)
 	struct task_struct *task;
 
 	snprintf(name, sizeof(name), "swapper/%d", cpu);
-	task = sc_new_task(name, NULL, NULL, true, true, cpu_to_node(cpu));
+	task = sc_new_task(&init_task, name, NULL, NULL, true, true);
 	init_idle(task, cpu);
 	return task;
 }
@@ -126,9 +127,11 @@ struct task_struct *fork_idle(int cpu)
 static void before_user_mode(void)
 {
 	local_irq_disable();
-	while (test_thread_flag(TIF_NEED_RESCHED) || test_thread_flag(TIF_NOTIFY_RESUME)) {
+	while (READ_ONCE(current_thread_info()->flags) & (_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY | _TIF_NOTIFY_RESUME)) {
+		bool again = READ_ONCE(current_thread_info()->flags) & (_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY);
+
 		local_irq_enable();
-		if (need_resched())
+		if (again)
 			schedule();
 		if (test_and_clear_thread_flag(TIF_NOTIFY_RESUME) && task_work_pending(current))
 			task_work_run();
@@ -142,6 +145,8 @@ void __noreturn sc_user(void)
 	for (;;) {
 		before_user_mode();
 		sc_wait(SC_USER);
+		if (sc_contexts[sc_cpu].call)
+			sc_system_calls();
 		if (sc_irqs_waiting)
 			sc_take_from_user();
 	}

@@ -4,6 +4,26 @@
 #ifndef __ASSEMBLY__
 extern unsigned long sc_percpu_offset;
 #define __my_cpu_offset	sc_percpu_offset
+
+/*
+ * The area of another CPU is where the kernel looks at it. Looks are counted, since they cost time (looks.c): one for each CPU that
+ * code goes on to.
+ */
+extern unsigned long sc_offset_of_cpu[];
+extern int sc_looked_at;
+extern unsigned int sc_looks;
+
+static inline unsigned long sc_look_at(unsigned int cpu)
+{
+	if (cpu != sc_looked_at) {
+		sc_looked_at = cpu;
+		sc_looks++;
+	}
+	return sc_offset_of_cpu[cpu];
+}
+
+#define __per_cpu_offset(cpu)	sc_look_at(cpu)
+#define per_cpu_offset(cpu)	sc_look_at(cpu)
 #endif
 #include <asm-generic/percpu.h>
 #endif

@@ -13,7 +13,8 @@ struct thread_struct {
 	void *sp;
 	int (*start)(void *);
 	void *start_arg;
-	unsigned int id;
+	/* The next that the same interrupt wakes. */
+	struct task_struct *next_woken;
 };
 
 #define INIT_THREAD		{ }

@@ -1,0 +1,58 @@
+//! Kernel trees that the variants of an experiment name, built.
+
+use crate::Failure;
+use crate::kernels::{built, fetched, trees};
+use definition::{Plan, SourceEntry};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tree::{Library, Tree, Trees};
+use vm::Cache;
+
+/// By variant: the library of its source, where it has one.
+pub fn libraries(plan: &Plan, cache: &Cache) -> Result<Vec<Option<Library>>, Failure> {
+    let trees = trees(cache);
+    let mut done: BTreeMap<&SourceEntry, Library> = BTreeMap::new();
+    let mut all = Vec::new();
+    for variant in &plan.file.variants {
+        let Some(source) = &variant.source else {
+            all.push(None);
+            continue;
+        };
+        if !done.contains_key(source) {
+            let wrong = |e: Failure| -> Failure {
+                format!("{}: variant `{}`: source: {e}", plan.path, variant.name).into()
+            };
+            let library = library(plan, &trees, cache, source).map_err(wrong)?;
+            done.insert(source, library);
+        }
+        all.push(done.get(source).cloned());
+    }
+    Ok(all)
+}
+
+fn library(
+    plan: &Plan,
+    trees: &Trees,
+    cache: &Cache,
+    source: &SourceEntry,
+) -> Result<Library, Failure> {
+    let tree = tree(plan, trees, cache, source)?;
+    built(trees, &tree, &source.config_lines())
+}
+
+/// The tree that `source` names, under a name of its own.
+fn tree(plan: &Plan, trees: &Trees, cache: &Cache, source: &SourceEntry) -> Result<Tree, Failure> {
+    let folder = plan.folder();
+    let (root, base): (PathBuf, String) = match (source.kernel, source.root(folder)) {
+        (Some(version), _) => (fetched(cache, version)?, version.to_string()),
+        (None, Some(root)) => {
+            let name = root.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
+            match &source.commit {
+                None => (root, name),
+                Some(commit) => (trees.commit(&root, commit)?, format!("{name}-{commit}")),
+            }
+        }
+        (None, None) => return Err("found neither kernel nor tree, expected one".into()),
+    };
+    Ok(trees.unnamed(&base, &root, &source.patches(folder))?)
+}

@@ -1,0 +1,77 @@
+//! Where the engine asks the scheduler's core (`kernel/sched/core.c`), which is one of two: our own retelling around a
+//! scheduling class ([`super::modelled`]), or the code of a kernel tree ([`super::sourced`]).
+//!
+//! A core chooses: which CPU a task goes to, which task a CPU runs, when one is preempted or moved. Whatever takes time on
+//! hardware is the engine's: steps of programs, idle states, interrupts on their way, clocks.
+
+use super::Sim;
+use super::cpu::Step;
+use crate::SimError;
+use crate::setup::Prepared;
+use crate::topology::Cpu;
+use crate::trace::Trace;
+use crate::world::TaskId;
+use machine::CpuSet;
+
+/// The core of a scheduler. Functions take the whole run, as the kernel's work on the whole machine.
+pub(crate) trait Core: Sized {
+    /// Whether the engine keeps the ticks of CPUs; else [`Core::timer`] comes when the core has asked for it.
+    const ENGINE_TICKS: bool;
+
+    /// All CPUs have booted and are idle.
+    fn boot<T: Trace>(sim: &mut Sim<'_, Self, T>);
+    /// `sched_fork`: a task exists, not queued. A child has its `parent` and runs first by [`Core::start`]; other tasks
+    /// sleep and are woken.
+    fn created<T: Trace>(sim: &mut Sim<'_, Self, T>, task: TaskId, parent: Option<TaskId>);
+    /// `wake_up_new_task`: the running task of `cpu` has forked `child`.
+    fn start<T: Trace>(sim: &mut Sim<'_, Self, T>, child: TaskId, cpu: Cpu);
+    /// `try_to_wake_up` on `cpu`, by `waker` or by an interrupt.
+    fn wake<T: Trace>(
+        sim: &mut Sim<'_, Self, T>,
+        task: TaskId,
+        cpu: Cpu,
+        waker: Option<TaskId>,
+        sync: bool,
+    );
+    /// The running `task` sleeps until it is woken.
+    fn sleep<T: Trace>(sim: &mut Sim<'_, Self, T>, task: TaskId);
+    /// The running `task` sleeps until its timer wakes it.
+    fn sleep_until<T: Trace>(sim: &mut Sim<'_, Self, T>, task: TaskId, at_ns: u64);
+    /// The running `task` of `cpu` is gone.
+    fn exit<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu, task: TaskId);
+    /// `sched_exec` by the running `task` of `cpu`.
+    fn exec<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu, task: TaskId) -> Step;
+    /// `sched_yield` by the running `task` of `cpu`.
+    fn yield_now<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu, task: TaskId);
+    /// `set_user_nice` by the running task itself.
+    fn set_nice<T: Trace>(sim: &mut Sim<'_, Self, T>, task: TaskId, nice: i8);
+    /// `sched_setattr` with a slice of its own, in ns; 0 for the default.
+    fn set_slice<T: Trace>(sim: &mut Sim<'_, Self, T>, task: TaskId, slice_ns: u64);
+    /// `sched_setaffinity` by the running `task` of `cpu`, to `allowed` CPUs, which are online.
+    fn set_affinity<T: Trace>(
+        sim: &mut Sim<'_, Self, T>,
+        cpu: Cpu,
+        task: TaskId,
+        allowed: &CpuSet,
+    ) -> Step;
+    /// `__schedule` on `cpu`, and with it what its task has asked for.
+    fn schedule<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu);
+    /// `cpu` has left its idle state.
+    fn left_idle<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu);
+    /// An interrupt that makes `cpu` choose again has arrived.
+    fn interrupted<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu);
+    /// The tick of `cpu`, or its timer.
+    fn timer<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu);
+    /// After each event: what is left to do on other CPUs.
+    fn settle_requests<T: Trace>(sim: &mut Sim<'_, Self, T>);
+    /// The CPU of `step` goes offline or comes online; the world has the new topology.
+    fn hotplug<T: Trace>(sim: &mut Sim<'_, Self, T>, step: &Prepared);
+    /// Moves the CPUs whose utilisation was brought up to date since the last call to `changed`.
+    fn take_util_changes(&mut self, changed: &mut Vec<Cpu>);
+    /// What the tasks of `cpu` use of it, 1024 for a CPU (`cpu_util_cfs`).
+    fn util(&self, cpu: Cpu) -> u64;
+    /// Why the core cannot go on, if it cannot.
+    fn failure(&mut self) -> Option<SimError> {
+        None
+    }
+}

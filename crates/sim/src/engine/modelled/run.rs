@@ -1,0 +1,119 @@
+//! Which task a CPU runs, what its tick does, and what the class asks of other CPUs.
+
+use super::{Modelled, NEVER};
+use crate::class::Class;
+use crate::engine::Sim;
+use crate::idle;
+use crate::topology::Cpu;
+use crate::trace::Trace;
+use crate::world::{Phase, Request};
+
+impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
+    /// `__schedule`: the class picks; idle if there is nothing, not even on other CPUs.
+    pub(super) fn pick_and_switch(&mut self, cpu: Cpu) {
+        let previous = self.w.cpus[cpu as usize].curr;
+        self.w.cpus[cpu as usize].need_resched = false;
+        self.w.counters.sched_count += 1;
+        if let Some(task) = previous {
+            self.core.class.put_prev(&mut self.w, cpu, task);
+            self.w.cpus[cpu as usize].curr = None;
+        }
+        let mut next = self.core.class.pick_next(&mut self.w, cpu);
+        if next.is_none() && self.core.class.newidle(&mut self.w, cpu) {
+            next = self.core.class.pick_next(&mut self.w, cpu);
+        }
+        self.w.cpus[cpu as usize].curr = next;
+        if !self.w.pelt_clocks.is_empty() {
+            let saturated = next.is_none() && self.core.class.saturated(cpu);
+            self.w.pelt_clocks[cpu as usize].switch(self.w.now_ns, next.is_none(), saturated);
+        }
+        if self.memory.paced && next != previous {
+            self.leave_pace(cpu);
+        }
+        if next != previous {
+            self.w.counters.switches += 1;
+            self.report_notes();
+            self.trace.switch(self.w.now_ns, cpu, previous, next);
+            self.w.note_switch(previous, next);
+        }
+        self.tell_runnable(cpu);
+        match next {
+            Some(task) if next != previous => self.load(cpu, task),
+            Some(_) => {}
+            None => self.go_idle(cpu),
+        }
+    }
+
+    /// Chooses an idle state by the next timer and the typical idle time; long idle stops the tick.
+    fn go_idle(&mut self, cpu: Cpu) {
+        let timer_ns =
+            self.timeline.sleepers[cpu as usize].iter().map(|s| s.0).min().unwrap_or(NEVER);
+        let expected_ns = self.expected_idle_ns(cpu, timer_ns);
+        let tick_stopped = expected_ns > self.w.tick_period_ns;
+        let c = &mut self.w.cpus[cpu as usize];
+        let foreseen_ns = if tick_stopped {
+            c.tick_ns = NEVER;
+            expected_ns
+        } else {
+            expected_ns.min(c.tick_ns.saturating_sub(self.w.now_ns))
+        };
+        self.enter_idle(cpu, idle::choose(&self.setup.idle_states, foreseen_ns));
+        self.core.class.idle(&mut self.w, cpu, tick_stopped);
+    }
+
+    pub(super) fn tick(&mut self, cpu: Cpu) {
+        if self.frequency.governors.is_some() {
+            self.scale_freq_tick(cpu);
+        }
+        let resched = self.core.class.tick(&mut self.w, cpu);
+        let tick_cycles = self.w.hw.tick_cycles;
+        match self.w.cpus[cpu as usize].phase {
+            Phase::Running => {
+                self.w.charge(cpu, tick_cycles);
+                self.w.cpus[cpu as usize].need_resched |= resched;
+            }
+            Phase::Idle { .. } if self.w.cpus[cpu as usize].nr_running > 0 => {
+                self.leave_idle(cpu, cpu);
+            }
+            Phase::Idle { .. } | Phase::Offline | Phase::Waking => {}
+        }
+    }
+
+    pub(super) fn answer_requests(&mut self) {
+        self.report_notes();
+        while let Some(request) = self.w.requests.pop() {
+            match request {
+                Request::Resched(cpu) => self.resched(cpu, self.here),
+                Request::Kick(cpu, kick) => {
+                    let c = &mut self.w.cpus[cpu as usize];
+                    if c.phase != Phase::Running {
+                        c.kicked = c.kicked.max(Some(kick));
+                        self.w.counters.ilb_kicks += 1;
+                        self.leave_idle(cpu, self.here);
+                    }
+                }
+                Request::Push { from, to } => self.push(from, to),
+            }
+        }
+    }
+
+    /// The stopper of `from` takes its running task off and lets the class move one to `to`.
+    fn push(&mut self, from: Cpu, to: Cpu) {
+        self.settle(from);
+        if self.w.cpus[from as usize].phase != Phase::Running {
+            return;
+        }
+        if let Some(task) = self.w.cpus[from as usize].curr.take() {
+            self.core.class.put_prev(&mut self.w, from, task);
+            self.trace.stopped(self.w.now_ns, from, task);
+        }
+        self.w.charge(from, self.w.hw.switch_cycles);
+        if self.core.class.push(&mut self.w, from, to) {
+            self.w.counters.alb_pushed += 1;
+            self.w.requests.push(Request::Resched(to));
+        }
+        self.w.cpus[from as usize].need_resched = true;
+        self.proceed(from);
+        self.arm(from);
+    }
+}

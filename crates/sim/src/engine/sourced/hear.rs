@@ -1,0 +1,118 @@
+//! What the kernel tells: its tracepoints, interrupts that it sends, timers that it sets.
+
+use super::Sourced;
+use crate::engine::Sim;
+use crate::events::NEVER;
+use crate::source::{Event, Source};
+use crate::topology::Cpu;
+use crate::trace::Trace;
+use crate::world::{State, TaskId};
+
+impl<S: Source, T: Trace> Sim<'_, Sourced<S>, T> {
+    /// Takes up what happened in a turn.
+    pub(super) fn hear(&mut self) {
+        let mut heard = std::mem::take(&mut self.core.heard);
+        self.core.source.take_events(&mut heard);
+        for event in heard.drain(..) {
+            match event {
+                Event::Timer { cpu, at_ns } => self.timer_set(cpu as Cpu, at_ns),
+                Event::Interrupt { from, to, irqs } => {
+                    self.core.irqs[to as usize] |= irqs;
+                    self.resched(to as Cpu, from as Cpu);
+                }
+                Event::Switch { cpu, previous, next } => self.switched(cpu as Cpu, previous, next),
+                Event::Waking { cpu, pid, by_interrupt } => {
+                    if let Some(task) = self.core.task(pid) {
+                        self.waking(task, cpu as Cpu, by_interrupt);
+                    }
+                }
+                Event::Wakeup { pid, onto_idle } => {
+                    if let Some(task) = self.core.task(pid) {
+                        self.woken(task, onto_idle);
+                    }
+                }
+                Event::WakeupNew { cpu, pid } => {
+                    if let Some(task) = self.core.task(pid) {
+                        let target = self.w.tasks[task.index()].cpu;
+                        self.trace.wakeup_new(self.w.now_ns, task, cpu as Cpu, target);
+                    }
+                }
+                Event::Migrate { pid, to } => {
+                    if let Some(task) = self.core.task(pid) {
+                        self.migrated(task, to as Cpu);
+                    }
+                }
+            }
+        }
+        self.core.heard = heard;
+    }
+
+    fn timer_set(&mut self, cpu: Cpu, at_ns: Option<u64>) {
+        let at_ns = at_ns.map_or(NEVER, |at| at.saturating_sub(self.core.base_ns));
+        let c = &mut self.w.cpus[cpu as usize];
+        if c.tick_ns != at_ns {
+            c.tick_ns = at_ns.max(self.w.now_ns);
+            self.arm(cpu);
+        }
+    }
+
+    fn switched(&mut self, cpu: Cpu, previous: i64, next: i64) {
+        let (before, after) = (self.core.task(previous), self.core.task(next));
+        self.w.cpus[cpu as usize].curr = after;
+        if self.memory.paced {
+            self.leave_pace(cpu);
+        }
+        self.w.counters.switches += 1;
+        if before != after {
+            self.trace.switch(self.w.now_ns, cpu, before, after);
+        }
+        if after.is_some() || next == 0 {
+            self.w.note_switch(before, after);
+        } else if let Some(task) = before {
+            self.w.tasks[task.index()].queued_ns = self.w.now_ns;
+        }
+        match after {
+            Some(task) => {
+                self.w.tasks[task.index()].cpu = cpu;
+                self.load(cpu, task);
+            }
+            None if next != 0 => self.w.charge(cpu, self.w.hw.thread_switch_cycles),
+            None => {}
+        }
+    }
+
+    fn waking(&mut self, task: TaskId, cpu: Cpu, by_interrupt: bool) {
+        let half = &mut self.core.halves[task.index()];
+        (half.waking_on, half.by_task, half.waking) = (cpu, !by_interrupt, true);
+        let waker = self.w.cpus[cpu as usize].curr.filter(|_| !by_interrupt);
+        let from = self.w.tasks[task.index()].cpu;
+        self.trace.waking(self.w.now_ns, task, cpu, waker, from);
+    }
+
+    fn woken(&mut self, task: TaskId, onto_idle: bool) {
+        let half = &mut self.core.halves[task.index()];
+        half.waking = false;
+        let (cpu, by_task) = (half.waking_on, half.by_task);
+        let t = &mut self.w.tasks[task.index()];
+        t.queued_ns = self.w.now_ns;
+        let target = t.cpu;
+        // The kernel's own timer has woken it.
+        if t.state == State::Sleeping {
+            self.runnable_again(task);
+        }
+        self.w.counters.wakeups_to_idle += u64::from(onto_idle);
+        self.count_wakeup(task, cpu, target, by_task);
+    }
+
+    fn migrated(&mut self, task: TaskId, to: Cpu) {
+        let placed = self.core.halves[task.index()].waking
+            || self.w.tasks[task.index()].state != State::Runnable;
+        if placed {
+            self.place(task, to);
+            return;
+        }
+        let from = std::mem::replace(&mut self.w.tasks[task.index()].cpu, to);
+        self.w.counters.balanced_by_distance[self.w.topo.distance(from, to) as usize] += 1;
+        self.trace.migrate(self.w.now_ns, task, from, to);
+    }
+}
