@@ -38,8 +38,9 @@ fn simulate(
     });
     bar.finish_and_clear();
     let warnings = engine.warnings.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for ((variant, place), times) in warnings {
-        anstream::eprintln!("warning: variant `{variant}`: WARN at {place}, {times} times");
+    for ((variant, place), (times, calls)) in warnings {
+        let times = if times == 1 { "once".to_string() } else { format!("{times} times") };
+        anstream::eprint!("warning: variant `{variant}`: WARN at {place}, {times}\n{calls}");
     }
     Ok(results?)
 }

@@ -45,13 +45,13 @@ enum Answer {
         metrics: Vec<u64>,
         single_times: Vec<Vec<u64>>,
         counters: Vec<u64>,
-        warnings: Vec<String>,
+        warnings: Vec<(String, String)>,
     },
     Failed(String),
 }
 
-/// What the kernels of trees warned of: variant, place, and how often.
-pub type Warnings = BTreeMap<(String, String), u64>;
+/// What the kernels of trees warned of, by variant and place: how often, and who called the first time.
+pub type Warnings = BTreeMap<(String, String), (u64, String)>;
 
 /// The simulator, with the code of kernel trees where variants have a source.
 #[derive(Debug)]
@@ -71,10 +71,14 @@ impl SourceEngine {
         SourceEngine { libraries, replica: (program, arguments), warnings: Mutex::default() }
     }
 
-    fn warned(&self, variant: &str, warnings: Vec<String>) {
+    fn warned(&self, variant: &str, warnings: Vec<(String, String)>) {
         let mut all = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        for place in warnings {
-            *all.entry((variant.to_string(), place)).or_default() += 1;
+        for (place, calls) in warnings {
+            let warning = all.entry((variant.to_string(), place)).or_default();
+            warning.0 += 1;
+            if warning.1.is_empty() {
+                warning.1 = calls;
+            }
         }
     }
 }

@@ -88,6 +88,7 @@ pub(crate) struct Machine {
 #[repr(C)]
 pub(crate) struct Host {
     pub(crate) alloc: extern "C" fn(u64, u64) -> *mut c_void,
+    pub(crate) pages: extern "C" fn(u64) -> *mut c_void,
     pub(crate) free: extern "C" fn(*mut c_void),
     pub(crate) log: extern "C" fn(*const c_char),
     pub(crate) fatal: extern "C" fn(*const c_char),
@@ -264,7 +265,7 @@ mod tests {
             ["cpus", "nodes", "levels", "places", "distances", "level", "reclaim_distance"];
         assert_eq!(fields("sc_machine"), machine);
         assert_eq!(fields("sc_level"), ["name", "flags", "masks"]);
-        assert_eq!(fields("sc_host"), ["alloc", "free", "log", "fatal", "event"]);
+        assert_eq!(fields("sc_host"), ["alloc", "pages", "free", "log", "fatal", "event"]);
         assert_eq!(fields("sc_call"), ["kind", "a", "b", "mask", "answer"]);
         let turn = [
             "cpu",

@@ -10,7 +10,9 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::Mutex;
 
 static LOG: Mutex<String> = Mutex::new(String::new());
-static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static WARNINGS: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+/// Calls that a message shows.
+const MOST_CALLS: usize = 64;
 static EVENTS: Events = Events(UnsafeCell::new(Vec::new()));
 
 /// What happened in a turn. A lock would cost more than all else here.
@@ -28,15 +30,15 @@ pub(crate) fn take_events(to: &mut Vec<Event>) {
 }
 
 /// What a library is given.
-pub(crate) static HOST: Host = Host { alloc, free, log, fatal, event };
+pub(crate) static HOST: Host = Host { alloc, pages: fresh, free, log, fatal, event };
 
 /// What was logged since the last time.
 pub(crate) fn take_log() -> String {
     LOG.lock().map(|mut log| std::mem::take(&mut *log)).unwrap_or_default()
 }
 
-/// Where the kernel warned so far, such as `kernel/sched/fair.c:123`.
-pub(crate) fn warnings() -> Vec<String> {
+/// Where the kernel warned so far, such as `kernel/sched/fair.c:123`, and who called the first time.
+pub(crate) fn warnings() -> Vec<(String, String)> {
     WARNINGS.lock().map(|all| all.clone()).unwrap_or_default()
 }
 
@@ -51,6 +53,19 @@ extern "C" fn alloc(size: u64, align: u64) -> *mut c_void {
         std::ptr::write_bytes(memory.cast::<u8>(), 0, size);
     }
     memory
+}
+
+/// Fresh pages are zero, and take no memory until they are used.
+pub(crate) extern "C" fn fresh(size: u64) -> *mut c_void {
+    let (protection, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping touches nothing that is there.
+    let pages =
+        unsafe { libc::mmap(std::ptr::null_mut(), size as usize, protection, flags, -1, 0) };
+    if pages == libc::MAP_FAILED {
+        stop("no memory");
+    }
+    pages
 }
 
 extern "C" fn free(memory: *mut c_void) {
@@ -73,7 +88,40 @@ extern "C" fn log(from: *const c_char) {
 }
 
 extern "C" fn fatal(from: *const c_char) {
-    stop(&text(from));
+    stop_at(text(from).trim_end());
+}
+
+/// Ends the process with `why` and the functions that called.
+pub(crate) fn stop_at(why: &str) -> ! {
+    stop(&format!("{why}\n{}", calls()))
+}
+
+/// Who called, innermost first, as far as the kernel's own functions go.
+fn calls() -> String {
+    let mut lines = Vec::new();
+    backtrace::trace(|frame| {
+        backtrace::resolve_frame(frame, |symbol| {
+            let name = symbol.name().map_or("?".to_string(), |name| name.to_string());
+            let file = symbol.filename().map(|f| below_farm(&f.to_string_lossy()).to_string());
+            match (file, symbol.lineno()) {
+                (Some(file), Some(line)) => lines.push((name, format!("{file}:{line}"))),
+                _ => lines.push((name, String::new())),
+            }
+        });
+        lines.len() < MOST_CALLS
+    });
+    let kernels = lines.iter().filter(|(name, place)| {
+        let ours = ["sc_host", "replica::", "backtrace::", "sc_turn", "sc_enter"];
+        !place.ends_with(".rs")
+            && !place.contains(".rs:")
+            && !ours.iter().any(|o| name.starts_with(o))
+    });
+    kernels.map(|(name, place)| format!("  {name} {place}\n")).collect()
+}
+
+/// The path of a tree's file without the farm that the compiler was given.
+fn below_farm(file: &str) -> &str {
+    file.find("/farm/").map_or(file, |at| &file[at + "/farm/".len()..])
 }
 
 fn stop(why: &str) -> ! {
@@ -82,11 +130,10 @@ fn stop(why: &str) -> ! {
 }
 
 fn warned(file: *const c_char, line: i64) {
-    let file = text(file);
-    // The compiler was given a path in the farm; people know the part below the tree.
-    let tree = file.find("/farm/").map_or(0, |at| at + "/farm/".len());
+    let place = format!("{}:{line}", below_farm(&text(file)));
     if let Ok(mut all) = WARNINGS.lock() {
-        all.push(format!("{}:{line}", &file[tree..]));
+        let is_new = !all.iter().any(|(there, _)| *there == place);
+        all.push((place, if is_new { calls() } else { String::new() }));
     }
 }
 

@@ -8,6 +8,7 @@
 //! (`host`), both by the C interface that `abi.h` and `abi` describe.
 
 mod abi;
+mod fault;
 mod fork;
 mod host;
 mod library;
@@ -124,13 +125,14 @@ pub fn serve(mut from: impl Read, mut to: impl Write) -> Result<(), ReplicaError
 /// # Errors
 /// A file that is no library of this version. A kernel that stops ends the process.
 pub fn boot(library: &Path, shape: &Shape) -> Result<Running, ReplicaError> {
+    fault::catch();
     let running = library::Library::open(library)?.boot(machine::Boards::of(shape));
     host::take_log();
     Ok(running)
 }
 
-/// Where this process's kernel warned so far, such as `kernel/sched/fair.c:123`.
-pub fn warnings() -> Vec<String> {
+/// Where this process's kernel warned so far, such as `kernel/sched/fair.c:123`, and the functions that called the first time.
+pub fn warnings() -> Vec<(String, String)> {
     host::warnings()
 }
 

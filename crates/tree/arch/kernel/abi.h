@@ -111,7 +111,8 @@ enum sc_event {
 /* What the simulator does for the library. */
 struct sc_host {
 	void *(*alloc)(sc_u64 size, sc_u64 align);	/* zeroed; never NULL */
-	void (*free)(void *memory);
+	void *(*pages)(sc_u64 size);			/* zeroed, and never given back */
+	void (*free)(void *memory);			/* what alloc() gave */
 	void (*log)(const char *text);			/* what printk prints */
 	void (*fatal)(const char *text);		/* does not return */
 	void (*event)(sc_u32 event, sc_u32 cpu, sc_s64 a, sc_s64 b);

@@ -185,7 +185,7 @@ void sc_boot(const struct sc_host *host, const struct sc_machine *machine, int v
 	sc_percpu_setup();
 	sc_masks_setup();
 	sched_debug_verbose = verbose;
-	init_task.stack = sc_host->alloc(THREAD_SIZE, PAGE_SIZE);
+	init_task.stack = sc_host->pages(THREAD_SIZE);
 	init_task.thread.sp = sc_first_frame(init_task.stack, THREAD_SIZE);
 	init_task.thread.start = start_kernel_here;
 	init_task.cgroups = sc_css_set(0);

@@ -106,7 +106,7 @@ void sc_percpu_setup(void)
 
 	fixed = ALIGN(__per_cpu_end - __per_cpu_start, 4096);
 	each = fixed + ROOM;
-	areas = sc_host->alloc(each * sc_machine->cpus, 4096);
+	areas = sc_host->pages(each * sc_machine->cpus);
 	for (cpu = 0; cpu < sc_machine->cpus; cpu++) {
 		memcpy(areas + cpu * each, __per_cpu_start, __per_cpu_end - __per_cpu_start);
 		sc_offset_of_cpu[cpu] = (unsigned long)(areas + cpu * each - __per_cpu_start);

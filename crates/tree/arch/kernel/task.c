@@ -46,6 +46,25 @@ static pid_t number(struct task_struct *task)
 	return last_pid;
 }
 
+/* Stacks of tasks that are gone, each with the next in its first word: a stack need not be zero. */
+static void *free_stacks;
+
+static void *new_stack(void)
+{
+	void *stack = free_stacks;
+
+	if (!stack)
+		return sc_host->pages(THREAD_SIZE);
+	free_stacks = *(void **)stack;
+	return stack;
+}
+
+static void free_stack(void *stack)
+{
+	*(void **)stack = free_stacks;
+	free_stacks = stack;
+}
+
 /* copy_process(), as far as the scheduler looks at its result. */
 struct task_struct *sc_new_task(const struct task_struct *like, const char *name, int (*start)(void *), void *arg, bool kthread, bool idle)
 {
@@ -53,7 +72,7 @@ struct task_struct *sc_new_task(const struct task_struct *like, const char *name
 
 	memcpy(task, like, sizeof(*task));
 	memset(&task->thread_info, 0, sizeof(task->thread_info));
-	task->stack = sc_host->alloc(THREAD_SIZE, PAGE_SIZE);
+	task->stack = new_stack();
 	task->thread.sp = sc_first_frame(task->stack, THREAD_SIZE);
 	task->thread.start = start;
 	task->thread.start_arg = arg;
@@ -170,8 +189,9 @@ void sc_task_begins(struct task_struct *prev)
 void __noreturn do_exit(long code)
 {
 	sched_mm_cid_exit_signals(current);
-	set_special_state(TASK_DEAD);
 	current->flags |= PF_NOFREEZE | PF_EXITING;
+	/* A dead task that is preempted would be freed, and then go on. */
+	preempt_disable();
 	do_task_dead();
 }
 
@@ -181,7 +201,7 @@ static void release(struct task_struct *task)
 		free_kthread_struct(task);
 	if (task->pid)
 		tasks[task->pid] = NULL;
-	sc_host->free(task->stack);
+	free_stack(task->stack);
 	sc_host->free(task);
 }
 

@@ -2,7 +2,8 @@
 #ifndef _ASM_THREAD_INFO_H
 #define _ASM_THREAD_INFO_H
 #include <asm/page.h>
-#define THREAD_SIZE_ORDER	2
+/* Larger than the kernel's own stacks: a host's functions run on it, too, and those that write a backtrace need some. */
+#define THREAD_SIZE_ORDER	4
 #define THREAD_SIZE		(PAGE_SIZE << THREAD_SIZE_ORDER)
 #ifndef __ASSEMBLY__
 struct thread_info {
