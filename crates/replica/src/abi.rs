@@ -72,15 +72,33 @@ pub(crate) struct Place {
     pub(crate) llc: *const u64,
 }
 
+/// `struct sc_idle_state`.
+#[repr(C)]
+pub(crate) struct IdleState {
+    pub(crate) name: *const c_char,
+    pub(crate) exit_ns: u64,
+    pub(crate) residency_ns: u64,
+    pub(crate) polls: c_int,
+}
+
+/// `struct sc_idle`.
+#[repr(C)]
+pub(crate) struct Idle {
+    pub(crate) state: u32,
+    pub(crate) until_ns: u64,
+}
+
 /// `struct sc_machine`.
 #[repr(C)]
 pub(crate) struct Machine {
     pub(crate) cpus: u32,
     pub(crate) nodes: u32,
     pub(crate) levels: u32,
+    pub(crate) idle_states: u32,
     pub(crate) places: *const Place,
     pub(crate) distances: *const u32,
     pub(crate) level: *const Level,
+    pub(crate) idle_state: *const IdleState,
     pub(crate) reclaim_distance: u32,
 }
 
@@ -145,6 +163,7 @@ pub(crate) struct Api {
     pub(crate) waits: extern "C" fn(u32) -> u32,
     pub(crate) current_task: extern "C" fn(u32) -> i64,
     pub(crate) nr_running: extern "C" fn(u32) -> u32,
+    pub(crate) idle: extern "C" fn(u32, *mut Idle),
     pub(crate) seed: extern "C" fn(u64),
     pub(crate) debugfs_write: extern "C" fn(*const c_char, *const c_char) -> i64,
     pub(crate) debugfs_read: extern "C" fn(*const c_char, *mut c_char, u64) -> i64,
@@ -261,9 +280,20 @@ mod tests {
             "llc",
         ];
         assert_eq!(fields("sc_cpu_place"), places);
-        let machine =
-            ["cpus", "nodes", "levels", "places", "distances", "level", "reclaim_distance"];
+        let machine = [
+            "cpus",
+            "nodes",
+            "levels",
+            "idle_states",
+            "places",
+            "distances",
+            "level",
+            "idle_state",
+            "reclaim_distance",
+        ];
         assert_eq!(fields("sc_machine"), machine);
+        assert_eq!(fields("sc_idle_state"), ["name", "exit_ns", "residency_ns", "polls"]);
+        assert_eq!(fields("sc_idle"), ["state", "until_ns"]);
         assert_eq!(fields("sc_level"), ["name", "flags", "masks"]);
         assert_eq!(fields("sc_host"), ["alloc", "pages", "free", "log", "fatal", "event"]);
         assert_eq!(fields("sc_call"), ["kind", "a", "b", "mask", "answer"]);
@@ -295,6 +325,7 @@ mod tests {
             "waits",
             "current_task",
             "nr_running",
+            "idle",
             "seed",
             "debugfs_write",
             "debugfs_read",

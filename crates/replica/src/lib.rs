@@ -168,8 +168,13 @@ mod tests {
     use super::*;
 
     fn request(library: &str) -> Vec<u8> {
-        let shape =
-            Shape { places: vec![], distances: vec![], levels: vec![], reclaim_distance: None };
+        let shape = Shape {
+            places: vec![],
+            distances: vec![],
+            levels: vec![],
+            idle_states: vec![],
+            reclaim_distance: None,
+        };
         let request = Request { library: library.into(), shape, features: vec![], offline: vec![] };
         serde_json::to_vec(&request).unwrap()
     }

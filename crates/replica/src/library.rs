@@ -1,10 +1,10 @@
 //! Loading a library, and calling it.
 
-use crate::abi::{Api, Call, Spawn, Turn, VERSION, call as kind, waits as wait};
+use crate::abi::{self, Api, Call, Spawn, Turn, VERSION, call as kind, waits as wait};
 use crate::machine::Boards;
 use crate::{ReplicaError, host};
 use ::machine::CpuSet;
-use sim::source::{self, Ended, Event, Source, Waits};
+use sim::source::{self, Ended, Event, Idle, Source, Waits};
 use std::ffi::{CStr, CString};
 use std::path::Path;
 
@@ -191,6 +191,13 @@ impl Source for Running {
 
     fn nr_running(&self, cpu: u32) -> u32 {
         (self.api.nr_running)(cpu)
+    }
+
+    fn idle(&self, cpu: u32) -> Idle {
+        let mut idle = abi::Idle { state: 0, until_ns: 0 };
+        (self.api.idle)(cpu, &mut idle);
+        let until_ns = Some(idle.until_ns).filter(|&at| at < i64::MAX as u64);
+        Idle { state: idle.state as usize, until_ns }
     }
 
     fn set_online(&mut self, cpu: u32, online: bool) -> Result<u64, i64> {

@@ -1,6 +1,6 @@
 //! A machine in the form of the C interface, with the memory behind its pointers.
 
-use crate::abi::{Level, Machine, Place, level_flag};
+use crate::abi::{IdleState, Level, Machine, Place, level_flag};
 use machine::CpuSet;
 use std::ffi::CString;
 use tree::Shape;
@@ -11,6 +11,7 @@ pub(crate) struct Boards {
     _places: Vec<Place>,
     _levels: Vec<Level>,
     _distances: Vec<u32>,
+    _idle_states: Vec<IdleState>,
     _names: Vec<CString>,
     _masks: Vec<Box<[u64]>>,
 }
@@ -65,10 +66,22 @@ impl Boards {
                 llc: masks.keep([&p.llc]),
             })
             .collect();
-        let names: Vec<CString> = shape
-            .levels
+        let of_levels = shape.levels.iter().map(|l| &l.name);
+        let of_states = shape.idle_states.iter().map(|s| &s.name);
+        let text = |name: &String| CString::new(name.as_str()).unwrap_or_default();
+        let names: Vec<CString> = of_levels.chain(of_states).map(text).collect();
+        let (_, of_states) = names.split_at(shape.levels.len());
+        let idle_states: Vec<IdleState> = shape
+            .idle_states
             .iter()
-            .map(|l| CString::new(l.name.as_str()).unwrap_or_default())
+            .zip(of_states)
+            .map(|(state, name)| IdleState {
+                name: name.as_ptr(),
+                exit_ns: state.exit_latency_ns,
+                residency_ns: state.target_residency_ns,
+                // The model takes a state that costs nothing to leave for one that polls, too.
+                polls: (state.exit_latency_ns == 0).into(),
+            })
             .collect();
         let levels: Vec<Level> = shape
             .levels
@@ -88,11 +101,13 @@ impl Boards {
             places: places.as_ptr(),
             distances: distances.as_ptr(),
             level: levels.as_ptr(),
+            idle_states: idle_states.len() as u32,
+            idle_state: idle_states.as_ptr(),
             reclaim_distance: shape.reclaim_distance.unwrap_or(0),
         };
-        let (_places, _levels, _distances, _names, _masks) =
-            (places, levels, distances, names, masks.kept);
-        Boards { machine, _places, _levels, _distances, _names, _masks }
+        let (_places, _levels, _distances, _idle_states, _names, _masks) =
+            (places, levels, distances, idle_states, names, masks.kept);
+        Boards { machine, _places, _levels, _distances, _idle_states, _names, _masks }
     }
 
     /// As a library takes it.

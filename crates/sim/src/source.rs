@@ -94,6 +94,15 @@ pub struct Ended {
     pub answer: i64,
 }
 
+/// Where an idle CPU is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Idle {
+    /// Its idle state, by its place in the machine's list.
+    pub state: usize,
+    /// When it looks whether to stay there, if it does: polling takes only so long.
+    pub until_ns: Option<u64>,
+}
+
 /// What happened in a turn, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
@@ -176,6 +185,8 @@ pub trait Source {
     fn state(&self, cpu: u32) -> (Waits, i64);
     /// Tasks that can run on `cpu` (`rq->nr_running`).
     fn nr_running(&self, cpu: u32) -> u32;
+    /// Where `cpu`, which is idle, is so.
+    fn idle(&self, cpu: u32) -> Idle;
     /// Takes `cpu` offline or brings it online; the time then, which goes on while CPUs wait for each other. What the
     /// kernel refuses is its error number.
     fn set_online(&mut self, cpu: u32, online: bool) -> Result<u64, i64>;
@@ -211,6 +222,9 @@ impl<S: Source> Source for &mut S {
     }
     fn nr_running(&self, cpu: u32) -> u32 {
         (**self).nr_running(cpu)
+    }
+    fn idle(&self, cpu: u32) -> Idle {
+        (**self).idle(cpu)
     }
     fn set_online(&mut self, cpu: u32, online: bool) -> Result<u64, i64> {
         (**self).set_online(cpu, online)

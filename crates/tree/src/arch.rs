@@ -68,6 +68,7 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "kernel/debugfs.c",
     "kernel/events.c",
     "kernel/groups.c",
+    "kernel/idle.c",
     "kernel/interrupt.c",
     "kernel/looks.c",
     "kernel/machine.h",

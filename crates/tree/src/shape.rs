@@ -2,7 +2,7 @@
 
 use crate::TreeError;
 use kernel::{Kernel, MechanismId, SdFlags};
-use machine::{Arch, CacheKind, CpuSet, Machine};
+use machine::{Arch, CacheKind, CpuSet, IdleState, Machine};
 use serde::{Deserialize, Serialize};
 
 /// Levels that the kernel adds itself, from the distances of nodes.
@@ -61,6 +61,8 @@ pub struct Shape {
     pub distances: Vec<Vec<u32>>,
     /// Without NUMA's, which the kernel adds.
     pub levels: Vec<Level>,
+    /// The shallowest first.
+    pub idle_states: Vec<IdleState>,
     /// `node_reclaim_distance`, where the machine has another than the kernel.
     pub reclaim_distance: Option<u32>,
 }
@@ -107,6 +109,7 @@ impl Shape {
                 false => machine.nodes.iter().map(|n| n.distances.clone()).collect(),
             },
             levels,
+            idle_states: machine.idle_states.clone(),
             reclaim_distance: (zen && machine.arch == Arch::X86).then_some(ZEN_RECLAIM_DISTANCE),
         })
     }

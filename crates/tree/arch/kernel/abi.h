@@ -41,11 +41,19 @@ struct sc_cpu_place {
 	const sc_u64 *llc;
 };
 
+/* An idle state, the shallowest first. */
+struct sc_idle_state {
+	const char *name;
+	sc_u64 exit_ns, residency_ns;
+	int polls;			/* a loop that looks for work (CPUIDLE_FLAG_POLLING) */
+};
+
 struct sc_machine {
-	sc_u32 cpus, nodes, levels;
+	sc_u32 cpus, nodes, levels, idle_states;
 	const struct sc_cpu_place *places;
 	const sc_u32 *distances;	/* nodes x nodes */
 	const struct sc_level *level;	/* lowest first, without NUMA */
+	const struct sc_idle_state *idle_state;
 	sc_u32 reclaim_distance;	/* node_reclaim_distance; 0 for the kernel's own */
 };
 
@@ -87,6 +95,12 @@ struct sc_turn {
 	sc_u32 waits;				/* from here on answers: enum sc_waits */
 	sc_u32 scans, balances;			/* CPUs looked at in searches, and otherwise */
 	sc_s64 current_task;			/* its pid; 0 for the idle task */
+};
+
+/* A CPU that is idle: its state, by its place, and when it will look whether to stay there; ~0 for never. */
+struct sc_idle {
+	sc_u32 state;
+	sc_u64 until_ns;
 };
 
 /* A task that sleeps from the start of a run. */
@@ -137,6 +151,7 @@ struct sc_api {
 	sc_u32 (*waits)(sc_u32 cpu);
 	sc_s64 (*current_task)(sc_u32 cpu);
 	sc_u32 (*nr_running)(sc_u32 cpu);
+	void (*idle)(sc_u32 cpu, struct sc_idle *idle);
 	/* Random numbers begin anew. */
 	void (*seed)(sc_u64 seed);
 	/* Writes to a file of debugfs, such as sched/features; 0, or an error as the kernel has it. */

@@ -46,6 +46,12 @@ static sc_u32 runnable(sc_u32 cpu)
 	return cpu_rq(cpu)->nr_running;
 }
 
+static void idle(sc_u32 cpu, struct sc_idle *idle)
+{
+	idle->state = sc_contexts[cpu].idle_state;
+	idle->until_ns = sc_contexts[cpu].idle_until_ns;
+}
+
 struct hotplug {
 	sc_u32 cpu;
 	int online;
@@ -81,6 +87,7 @@ __attribute__((visibility("default"))) const struct sc_api sc_api = {
 	.waits = waits,
 	.current_task = current_task,
 	.nr_running = runnable,
+	.idle = idle,
 	.seed = sc_seed,
 	.debugfs_write = sc_debugfs_write,
 	.debugfs_read = sc_debugfs_read,

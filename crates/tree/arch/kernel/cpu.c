@@ -117,9 +117,11 @@ void sc_delay(unsigned long long ns)
 		sc_relax();
 }
 
-/* hlt: interrupts are off, and one that comes ends it. */
+/* Without a driver for idle states, as while the machine boots. Interrupts are off, and one that comes ends it. */
 void arch_cpu_idle(void)
 {
+	sc_contexts[sc_cpu].idle_state = 0;
+	sc_contexts[sc_cpu].idle_until_ns = KTIME_MAX;
 	if (!sc_irqs_waiting)
 		sc_wait(SC_IDLE);
 	raw_local_irq_enable();

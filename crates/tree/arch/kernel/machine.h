@@ -20,6 +20,9 @@ struct sc_context {
 	unsigned long irqs_on, irqs_waiting;
 	enum sc_waits waits;
 	u64 timer_ns, clock_ns;
+	/* Where it is idle. */
+	u32 idle_state;
+	u64 idle_until_ns;
 	/* What its task asks for, and tasks that an interrupt wakes, by thread.next_woken. */
 	struct sc_call *call;
 	struct task_struct *woken, *last_woken;

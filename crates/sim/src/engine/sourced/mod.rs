@@ -191,13 +191,21 @@ impl<S: Source> Core for Sourced<S> {
     }
 
     fn left_idle<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu) {
+        sim.w.cpus[cpu as usize].resched_ns = NEVER;
         sim.take_interrupt(cpu);
         sim.turn(cpu, None);
     }
 
     fn interrupted<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu) {
-        sim.take_interrupt(cpu);
-        sim.turn(cpu, None);
+        match sim.w.cpus[cpu as usize].phase {
+            // It has polled long enough, and its governor chooses again.
+            Phase::Idle { .. } => sim.leave_idle(cpu, cpu),
+            Phase::Running => {
+                sim.take_interrupt(cpu);
+                sim.turn(cpu, None);
+            }
+            Phase::Waking | Phase::Offline => {}
+        }
     }
 
     fn timer<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu) {

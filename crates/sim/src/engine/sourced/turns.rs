@@ -4,7 +4,6 @@ use super::Sourced;
 use crate::SimError;
 use crate::engine::Sim;
 use crate::events::NEVER;
-use crate::idle;
 use crate::source::{COST_SHIFT, Call, Ended, Source, Turn, Waits, irq};
 use crate::topology::Cpu;
 use crate::trace::Trace;
@@ -96,8 +95,10 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<S>, T> {
             }
             Waits::Idle => {
                 if let Phase::Running = c.phase {
-                    let expected_ns = self.expected_idle_ns(cpu, self.w.cpus[cpu as usize].tick_ns);
-                    self.enter_idle(cpu, idle::choose(&self.setup.idle_states, expected_ns));
+                    let idle = self.core.source.idle(cpu.into());
+                    self.enter_idle(cpu, idle.state);
+                    let until_ns = idle.until_ns.map_or(NEVER, |at| at - self.core.base_ns);
+                    self.w.cpus[cpu as usize].resched_ns = until_ns;
                 }
             }
             Waits::Off | Waits::Spins => {}
