@@ -4,6 +4,7 @@
 #include <linux/mmu_context.h>
 #include <linux/stringify.h>
 #include <linux/version.h>
+#include <linux/sched/cputime.h>
 #include "sched.h"
 #include "machine.h"
 

@@ -3,6 +3,7 @@
 #include <linux/preempt.h>
 #include <linux/mmu_context.h>
 #include <trace/events/sched.h>
+#include <linux/sched/cputime.h>
 #include "sched.h"
 #include "machine.h"
 

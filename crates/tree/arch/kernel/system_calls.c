@@ -13,6 +13,7 @@
 #include <linux/sched/wake_q.h>
 #include <linux/wait.h>
 #include <uapi/linux/sched/types.h>
+#include <linux/sched/cputime.h>
 #include "sched.h"
 #include "machine.h"
 
