@@ -103,7 +103,7 @@ pub enum MachineCommand {
     List,
 }
 
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Clone, ClapArgs)]
 #[command(after_help = "\
 Examples:
   schedscape run experiments/power9-big-core.toml

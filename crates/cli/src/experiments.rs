@@ -53,9 +53,13 @@ fn message(name: &str, progress: Progress) -> String {
     format!("{name}: {} of {} cells{resumed}", progress.cells, progress.cells_in_all)
 }
 
-/// The experiment with what the command line changes of it.
-fn asked(args: &RunArgs) -> Result<ExperimentFile, Failure> {
-    let mut file = ExperimentFile::load(&args.experiment)?;
+/// The experiment on each of its machines, with what the command line changes of it.
+fn asked(args: &RunArgs) -> Result<Vec<ExperimentFile>, Failure> {
+    let files = ExperimentFile::load_each(&args.experiment)?;
+    files.into_iter().map(|file| changed(file, args)).collect()
+}
+
+fn changed(mut file: ExperimentFile, args: &RunArgs) -> Result<ExperimentFile, Failure> {
     if args.seed.is_some() {
         file.seed = args.seed;
     }
@@ -74,7 +78,29 @@ fn asked(args: &RunArgs) -> Result<ExperimentFile, Failure> {
 }
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    let plan = Plan::new(asked(args)?, &args.experiment.display().to_string())?;
+    let files = asked(args)?;
+    let path = args.experiment.display().to_string();
+    let plans: Vec<Plan> =
+        files.into_iter().map(|file| Plan::new(file, &path)).collect::<Result<_, _>>()?;
+    if let [_, _, ..] = &plans[..]
+        && (args.json || args.layout.layout() == Layout::Csv)
+    {
+        let found = format!("{} machines", plans.len());
+        return Err(format!("{path}: machine: found {found}, expected one with data").into());
+    }
+    let several = plans.len() > 1;
+    for plan in plans {
+        // Each machine has a store of its own.
+        let out = args.out.as_ref().map(|dir| match several {
+            true => dir.join(&plan.file.machine),
+            false => dir.clone(),
+        });
+        run_plan(&RunArgs { out, ..args.clone() }, plan)?;
+    }
+    Ok(())
+}
+
+fn run_plan(args: &RunArgs, plan: Plan) -> Result<(), Failure> {
     match args.engine {
         EngineName::Sim => {
             args.guest.refuse_for_sim(args.boots.map(|_| "--boots"))?;

@@ -151,8 +151,44 @@ impl ExperimentFile {
         ExperimentFile::parse(&text, &file)
     }
 
-    /// Reads and checks `text`, naming it `file` in errors.
+    /// The experiment on each machine that the file lists, in order; one where it names one.
+    pub fn load_each(path: &Path) -> Result<Vec<ExperimentFile>, DefinitionError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|reason| DefinitionError::Io { file: file.clone(), reason })?;
+        ExperimentFile::parse_each(&text, &file)
+    }
+
+    /// The same of `text`, naming it `file` in errors.
+    pub fn parse_each(text: &str, file: &str) -> Result<Vec<ExperimentFile>, DefinitionError> {
+        let texts = each::by_machine(text);
+        if texts.is_empty() {
+            return Ok(vec![ExperimentFile::parse(text, file)?]);
+        }
+        let all: Vec<ExperimentFile> =
+            texts.iter().map(|text| ExperimentFile::parse(text, file)).collect::<Result<_, _>>()?;
+        let names: Vec<&str> = all.iter().map(|e| e.machine.as_str()).collect();
+        match first_twice(&names) {
+            None => Ok(all),
+            Some(twice) => Err(DefinitionError::Field {
+                file: file.to_string(),
+                field: "machine".to_string(),
+                found: format!("`{twice}` twice"),
+                expected: "each machine once".to_string(),
+            }),
+        }
+    }
+
+    /// Reads and checks `text`, which names one machine, naming it `file` in errors.
     pub fn parse(text: &str, file: &str) -> Result<ExperimentFile, DefinitionError> {
+        if !each::by_machine(text).is_empty() {
+            return Err(DefinitionError::Field {
+                file: file.to_string(),
+                field: "machine".to_string(),
+                found: "a list".to_string(),
+                expected: "one machine: only `run` takes several".to_string(),
+            });
+        }
         let mut experiment = each::parse(text, file)?;
         experiment.title_all();
         experiment.release_all(file)?;

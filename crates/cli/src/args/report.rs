@@ -5,7 +5,7 @@ use report::{Layout, Style};
 use std::path::PathBuf;
 
 /// How results are laid out.
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Clone, ClapArgs)]
 pub struct LayoutArgs {
     /// Layout of the tables [default: mmtests for tables with rows, ministat for single workloads]
     #[arg(long, value_enum, conflicts_with = "json")]

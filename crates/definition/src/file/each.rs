@@ -51,6 +51,19 @@ pub(super) fn parse(text: &str, file: &str) -> Result<ExperimentFile, Definition
     Ok(experiment)
 }
 
+/// `text` for each machine of its list; none where `machine` is no list.
+pub(super) fn by_machine(text: &str) -> Vec<String> {
+    let Ok(root) = DeTable::parse(text) else { return vec![] };
+    let Some(machines) = root.get_ref().get("machine") else { return vec![] };
+    let Some(all) = machines.get_ref().as_array() else { return vec![] };
+    let list = List {
+        name: String::new(),
+        span: machines.span(),
+        values: all.iter().map(Spanned::span).collect(),
+    };
+    list.values.iter().map(|value| alone(text, &[(&list, value)])).collect()
+}
+
 fn labelled(entry: WorkloadEntry, parameter: &str, value: &str) -> WorkloadEntry {
     let name = format!("{}-{value}", entry.name);
     let titled = if entry.title.is_empty() { &entry.name } else { &entry.title };
@@ -160,6 +173,24 @@ mod tests {
         assert_eq!(file.workloads[2].row, Some(row));
         let again = toml::to_string(&file).unwrap();
         assert_eq!(ExperimentFile::parse(&again, "x.toml").unwrap(), file);
+    }
+
+    #[test]
+    fn a_list_of_machines_makes_an_experiment_for_each() {
+        let good = include_str!("../../../../experiments/power9-big-core.toml");
+        let line = good.lines().find(|l| l.starts_with("machine = ")).unwrap();
+        let listed = good.replace(line, "machine = [\"power8\",\n \"power10\"]");
+        let files = ExperimentFile::parse_each(&listed, "x.toml").unwrap();
+        let machines: Vec<&str> = files.iter().map(|f| f.machine.as_str()).collect();
+        assert_eq!(machines, ["power8", "power10"]);
+        assert_eq!(ExperimentFile::parse_each(good, "x.toml").unwrap().len(), 1);
+        let error = ExperimentFile::parse(&listed, "x.toml").unwrap_err().to_string();
+        assert!(error.contains("machine: found a list"), "{error}");
+        let twice = listed.replace("power10", "power8");
+        let error = ExperimentFile::parse_each(&twice, "x.toml").unwrap_err().to_string();
+        assert!(error.contains("`power8` twice"), "{error}");
+        let none = good.replace(line, "machine = []");
+        assert!(ExperimentFile::parse_each(&none, "x.toml").is_err());
     }
 
     #[test]
