@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::kernels::{built, fetched, trees};
 use definition::{Plan, SourceEntry};
+use kernel::Kernel;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tree::{Library, Tree, Trees};
@@ -11,21 +12,22 @@ use vm::Cache;
 /// By variant: the library of its source, where it has one.
 pub fn libraries(plan: &Plan, cache: &Cache) -> Result<Vec<Option<Library>>, Failure> {
     let trees = trees(cache);
-    let mut done: BTreeMap<&SourceEntry, Library> = BTreeMap::new();
+    let mut done: BTreeMap<(&SourceEntry, Option<u32>), Library> = BTreeMap::new();
     let mut all = Vec::new();
     for variant in &plan.file.variants {
         let Some(source) = &variant.source else {
             all.push(None);
             continue;
         };
-        if !done.contains_key(source) {
+        let key = (source, variant.hz);
+        if !done.contains_key(&key) {
             let wrong = |e: Failure| -> Failure {
                 format!("{}: variant `{}`: source: {e}", plan.path, variant.name).into()
             };
-            let library = library(plan, &trees, cache, source).map_err(wrong)?;
-            done.insert(source, library);
+            let library = library(plan, &trees, cache, source, variant.hz).map_err(wrong)?;
+            done.insert(key, library);
         }
-        all.push(done.get(source).cloned());
+        all.push(done.get(&key).cloned());
     }
     Ok(all)
 }
@@ -35,9 +37,12 @@ fn library(
     trees: &Trees,
     cache: &Cache,
     source: &SourceEntry,
+    hz: Option<u32>,
 ) -> Result<Library, Failure> {
     let tree = tree(plan, trees, cache, source)?;
-    built(trees, &tree, &source.config_lines())
+    let hz = hz.filter(|&hz| hz != Kernel::DEFAULT_HZ).map(|hz| format!("CONFIG_HZ_{hz}=y"));
+    let config: Vec<String> = hz.into_iter().chain(source.config_lines()).collect();
+    built(trees, &tree, &config)
 }
 
 /// The tree that `source` names, under a name of its own.

@@ -23,6 +23,7 @@ pub(crate) mod event {
     pub(crate) const WAKEUP: u32 = 5;
     pub(crate) const WAKEUP_NEW: u32 = 6;
     pub(crate) const MIGRATE: u32 = 7;
+    pub(crate) const UTIL: u32 = 8;
 }
 
 /// `enum sc_waits`.
@@ -147,6 +148,35 @@ pub(crate) struct Spawn {
     pub(crate) mask: *const u64,
 }
 
+/// `struct sc_balancing`.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct Balancing {
+    pub(crate) count: u64,
+    pub(crate) balanced: u64,
+    pub(crate) failed: u64,
+    pub(crate) gained: u64,
+    pub(crate) hot_gained: u64,
+    pub(crate) imbalance: u64,
+    pub(crate) nobusyg: u64,
+    pub(crate) nobusyq: u64,
+}
+
+/// `struct sc_counts`.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) sched_count: u64,
+    pub(crate) sched_goidle: u64,
+    pub(crate) affine_attempts: u64,
+    pub(crate) affine_moves: u64,
+    pub(crate) alb_count: u64,
+    pub(crate) alb_failed: u64,
+    pub(crate) alb_pushed: u64,
+    pub(crate) ilb_kicks: u64,
+    pub(crate) balancing: [Balancing; 3],
+}
+
 /// `struct sc_api`.
 #[repr(C)]
 pub(crate) struct Api {
@@ -164,6 +194,10 @@ pub(crate) struct Api {
     pub(crate) current_task: extern "C" fn(u32) -> i64,
     pub(crate) nr_running: extern "C" fn(u32) -> u32,
     pub(crate) idle: extern "C" fn(u32, *mut Idle),
+    pub(crate) count: extern "C" fn(*mut Counts),
+    pub(crate) watch_util: extern "C" fn(),
+    pub(crate) util: extern "C" fn(u32) -> u64,
+    pub(crate) set_frequency: extern "C" fn(u32, u64),
     pub(crate) seed: extern "C" fn(u64),
     pub(crate) debugfs_write: extern "C" fn(*const c_char, *const c_char) -> i64,
     pub(crate) debugfs_read: extern "C" fn(*const c_char, *mut c_char, u64) -> i64,
@@ -216,6 +250,7 @@ mod tests {
             ("SC_EVENT_WAKEUP", event::WAKEUP),
             ("SC_EVENT_WAKEUP_NEW", event::WAKEUP_NEW),
             ("SC_EVENT_MIGRATE", event::MIGRATE),
+            ("SC_EVENT_UTIL", event::UTIL),
         ] {
             assert_eq!(at(&events, name), number, "{name}");
         }
@@ -310,6 +345,29 @@ mod tests {
             "current_task",
         ];
         assert_eq!(fields("sc_turn"), turn);
+        let balancing = [
+            "count",
+            "balanced",
+            "failed",
+            "gained",
+            "hot_gained",
+            "imbalance",
+            "nobusyg",
+            "nobusyq",
+        ];
+        assert_eq!(fields("sc_balancing"), balancing);
+        let counts = [
+            "sched_count",
+            "sched_goidle",
+            "affine_attempts",
+            "affine_moves",
+            "alb_count",
+            "alb_failed",
+            "alb_pushed",
+            "ilb_kicks",
+            "balancing[3]",
+        ];
+        assert_eq!(fields("sc_counts"), counts);
         assert_eq!(fields("sc_spawn"), ["name", "cpu", "nice", "mask"]);
         let api = [
             "version",
@@ -326,6 +384,10 @@ mod tests {
             "current_task",
             "nr_running",
             "idle",
+            "count",
+            "watch_util",
+            "util",
+            "set_frequency",
             "seed",
             "debugfs_write",
             "debugfs_read",

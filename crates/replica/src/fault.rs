@@ -2,6 +2,7 @@
 
 use crate::host;
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Signals that a fault raises.
 const SIGNALS: [(c_int, &str); 4] = [
@@ -26,6 +27,39 @@ pub(crate) fn catch() {
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESETHAND;
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
+    }
+}
+
+/// Turns of CPUs so far.
+static TURNS: AtomicU64 = AtomicU64::new(0);
+/// Turns at the last look.
+static SEEN: AtomicU64 = AtomicU64::new(0);
+/// Processor time that a turn has at most, in s: turns take microseconds.
+const MOST_S: i64 = 10;
+
+/// A turn begins.
+pub(crate) fn turn() {
+    TURNS.store(TURNS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+/// Ends this process when one turn takes [`MOST_S`] of processor time: the kernel's code is in an endless loop.
+pub(crate) fn watch() {
+    let every = libc::timeval { tv_sec: MOST_S, tv_usec: 0 };
+    let timer = libc::itimerval { it_interval: every, it_value: every };
+    // SAFETY: the handler ends the process or returns without having changed anything but a counter.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = look as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+        libc::sigaction(libc::SIGVTALRM, &action, std::ptr::null_mut());
+        libc::setitimer(libc::ITIMER_VIRTUAL, &timer, std::ptr::null_mut());
+    }
+}
+
+extern "C" fn look(_: c_int, _: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    let turns = TURNS.load(Ordering::Relaxed);
+    if SEEN.swap(turns, Ordering::Relaxed) == turns && turns != 0 {
+        host::stop_at(&format!("an endless loop: one turn of a CPU takes more than {MOST_S} s"));
     }
 }
 

@@ -34,6 +34,7 @@ pub fn forked(work: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>, ReplicaError> {
         0 => {
             // SAFETY: both descriptors are open; the second is the copy's stderr from now on.
             unsafe { libc::dup2(said.as_raw_fd(), 2) };
+            crate::fault::watch();
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
             let code = match done {
                 Ok(bytes) if File::from(answer).write_all(&bytes).is_ok() => 0,

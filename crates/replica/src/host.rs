@@ -150,6 +150,7 @@ extern "C" fn event(event: u32, cpu: u32, a: i64, b: i64) {
         kind::WAKEUP => Event::Wakeup { pid: a, onto_idle: b != 0 },
         kind::WAKEUP_NEW => Event::WakeupNew { cpu, pid: a },
         kind::MIGRATE => Event::Migrate { pid: a, to: b as u32 },
+        kind::UTIL => Event::Util { cpu, for_io: a != 0 },
         _ => stop("an event that this build does not know"),
     };
     // SAFETY: see `Events`.

@@ -2,8 +2,9 @@
 
 use crate::abi::{self, Api, Call, Spawn, Turn, VERSION, call as kind, waits as wait};
 use crate::machine::Boards;
-use crate::{ReplicaError, host};
+use crate::{ReplicaError, fault, host};
 use ::machine::CpuSet;
+use sim::counters::{Balancing, Counters};
 use sim::source::{self, Ended, Event, Idle, Source, Waits};
 use std::ffi::{CStr, CString};
 use std::path::Path;
@@ -163,6 +164,7 @@ impl Source for Running {
             balances: 0,
             current_task: 0,
         };
+        fault::turn();
         (self.api.turn)(&mut turn);
         Ended {
             waits: waits(turn.waits),
@@ -200,11 +202,51 @@ impl Source for Running {
         Idle { state: idle.state as usize, until_ns }
     }
 
+    fn count(&self, to: &mut Counters) {
+        let mut counts = abi::Counts::default();
+        (self.api.count)(&mut counts);
+        to.sched_count = counts.sched_count;
+        to.sched_goidle = counts.sched_goidle;
+        to.affine_attempts = counts.affine_attempts;
+        to.affine_moves = counts.affine_moves;
+        to.alb_count = counts.alb_count;
+        to.alb_failed = counts.alb_failed;
+        to.alb_pushed = counts.alb_pushed;
+        to.ilb_kicks = counts.ilb_kicks;
+        let [idle, not_idle, newly_idle] = counts.balancing.map(balancing);
+        (to.lb_idle, to.lb_not_idle, to.lb_newly_idle) = (idle, not_idle, newly_idle);
+    }
+
+    fn watch_util(&mut self) {
+        (self.api.watch_util)();
+    }
+
+    fn util(&self, cpu: u32) -> u64 {
+        (self.api.util)(cpu)
+    }
+
+    fn set_frequency(&mut self, cpu: u32, scale: u64) {
+        (self.api.set_frequency)(cpu, scale);
+    }
+
     fn set_online(&mut self, cpu: u32, online: bool) -> Result<u64, i64> {
         match (self.api.online)(cpu, online.into()) {
             number if number < 0 => Err(number),
             _ => Ok((self.api.now)()),
         }
+    }
+}
+
+fn balancing(from: abi::Balancing) -> Balancing {
+    Balancing {
+        count: from.count,
+        balanced: from.balanced,
+        failed: from.failed,
+        gained: from.gained,
+        hot_gained: from.hot_gained,
+        imbalance: from.imbalance,
+        nobusyg: from.nobusyg,
+        nobusyq: from.nobusyq,
     }
 }
 

@@ -108,13 +108,6 @@ impl Scenario {
         seed: u64,
         trace: &mut impl Trace,
     ) -> Result<RunResult, SimError> {
-        if self.setup.governed.is_some() {
-            return Err(SimError::SourceSetting {
-                field: "frequency",
-                found: "a governor".to_string(),
-                expected: "none: governors are the model's",
-            });
-        }
         let tick_ns = 1_000_000_000 / u64::from(self.setup.kernel.hz);
         if source.tick_ns() != tick_ns {
             return Err(SimError::SourceSetting {

@@ -3,6 +3,7 @@
 //! Words and numbers are those of the C interface (`abi.h` of the crate `tree`). The crate `replica` has the only
 //! implementation, around a library that it has loaded and booted. Time is the kernel's own, in ns.
 
+use crate::counters::Counters;
 use machine::CpuSet;
 
 /// How costs are scaled: ns x 2 to this (`SC_COST_SHIFT`).
@@ -161,6 +162,13 @@ pub enum Event {
         /// Its new CPU.
         to: u32,
     },
+    /// `cpufreq_update_util`: the utilisation of a CPU was brought up to date.
+    Util {
+        /// The CPU.
+        cpu: u32,
+        /// For a task that waited for I/O (`SCHED_CPUFREQ_IOWAIT`).
+        for_io: bool,
+    },
 }
 
 /// A kernel that has booted, with no task of a workload yet. It stops the process on a bug of its own.
@@ -187,6 +195,14 @@ pub trait Source {
     fn nr_running(&self, cpu: u32) -> u32;
     /// Where `cpu`, which is idle, is so.
     fn idle(&self, cpu: u32) -> Idle;
+    /// Sets the counters that the kernel keeps itself to what it counted since its boot.
+    fn count(&self, to: &mut Counters);
+    /// From now on [`Event::Util`] is told.
+    fn watch_util(&mut self);
+    /// What the tasks of `cpu` use of it, 1024 for a CPU (`cpu_util_cfs`).
+    fn util(&self, cpu: u32) -> u64;
+    /// `arch_scale_freq_capacity` of `cpu`: 1024 for its highest clock.
+    fn set_frequency(&mut self, cpu: u32, scale: u64);
     /// Takes `cpu` offline or brings it online; the time then, which goes on while CPUs wait for each other. What the
     /// kernel refuses is its error number.
     fn set_online(&mut self, cpu: u32, online: bool) -> Result<u64, i64>;
@@ -225,6 +241,18 @@ impl<S: Source> Source for &mut S {
     }
     fn idle(&self, cpu: u32) -> Idle {
         (**self).idle(cpu)
+    }
+    fn count(&self, to: &mut Counters) {
+        (**self).count(to);
+    }
+    fn watch_util(&mut self) {
+        (**self).watch_util();
+    }
+    fn util(&self, cpu: u32) -> u64 {
+        (**self).util(cpu)
+    }
+    fn set_frequency(&mut self, cpu: u32, scale: u64) {
+        (**self).set_frequency(cpu, scale);
     }
     fn set_online(&mut self, cpu: u32, online: bool) -> Result<u64, i64> {
         (**self).set_online(cpu, online)

@@ -7,6 +7,7 @@
 use super::Sim;
 use super::cpu::Step;
 use crate::SimError;
+use crate::counters::Counters;
 use crate::setup::Prepared;
 use crate::topology::Cpu;
 use crate::trace::Trace;
@@ -70,6 +71,10 @@ pub(crate) trait Core: Sized {
     fn take_util_changes(&mut self, changed: &mut Vec<Cpu>);
     /// What the tasks of `cpu` use of it, 1024 for a CPU (`cpu_util_cfs`).
     fn util(&self, cpu: Cpu) -> u64;
+    /// `arch_scale_freq_capacity` of `cpu` is `scale` from now on.
+    fn invariant(&mut self, _cpu: Cpu, _scale: u64) {}
+    /// At the end of a run: sets what the core itself has counted.
+    fn count(&self, _counters: &mut Counters) {}
     /// Why the core cannot go on, if it cannot.
     fn failure(&mut self) -> Option<SimError> {
         None

@@ -140,6 +140,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         // A CPU that slept all the time since keeps what it had.
         if let Some(scale) = freq_scale(aperf, mperf, ratio) {
             self.w.pelt_clocks[cpu as usize].set_scale(self.w.now_ns, scale);
+            self.core.invariant(cpu, scale);
         }
     }
 }

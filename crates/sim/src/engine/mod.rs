@@ -152,6 +152,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             self.event(now_ns, slot)?;
         }
         self.settle_all();
+        self.core.count(&mut self.w.counters);
         Ok(())
     }
 

@@ -120,6 +120,18 @@ enum sc_event {
 	SC_EVENT_WAKEUP,	/* a: pid; b: whether its CPU had nothing to run */
 	SC_EVENT_WAKEUP_NEW,	/* a: pid */
 	SC_EVENT_MIGRATE,	/* a: pid; b: its new CPU */
+	SC_EVENT_UTIL,		/* the utilisation of `cpu` was updated; a: whether for a task that waited for I/O */
+};
+
+/* What a kind of CPU's balancing did, as /proc/schedstat counts it. */
+struct sc_balancing {
+	sc_u64 count, balanced, failed, gained, hot_gained, imbalance, nobusyg, nobusyq;
+};
+
+/* What the kernel counted since the boot. */
+struct sc_counts {
+	sc_u64 sched_count, sched_goidle, affine_attempts, affine_moves, alb_count, alb_failed, alb_pushed, ilb_kicks;
+	struct sc_balancing balancing[3];	/* by idle, busy and newly idle CPUs */
 };
 
 /* What the simulator does for the library. */
@@ -152,6 +164,13 @@ struct sc_api {
 	sc_s64 (*current_task)(sc_u32 cpu);
 	sc_u32 (*nr_running)(sc_u32 cpu);
 	void (*idle)(sc_u32 cpu, struct sc_idle *idle);
+	void (*count)(struct sc_counts *counts);
+	/* From now on SC_EVENT_UTIL is told. */
+	void (*watch_util)(void);
+	/* cpu_util_cfs(), 1024 for a CPU. */
+	sc_u64 (*util)(sc_u32 cpu);
+	/* arch_scale_freq_capacity(), 1024 for the highest clock. */
+	void (*set_frequency)(sc_u32 cpu, sc_u64 scale);
 	/* Random numbers begin anew. */
 	void (*seed)(sc_u64 seed);
 	/* Writes to a file of debugfs, such as sched/features; 0, or an error as the kernel has it. */

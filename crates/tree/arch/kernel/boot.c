@@ -78,6 +78,7 @@ static int kernel_init(void *unused)
 	servant = kthread_run(serve, NULL, "schedscape");
 	sc_servant = servant;
 	sc_events_setup();
+	sc_counters_setup();
 	ready = true;
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);

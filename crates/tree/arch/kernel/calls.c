@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The functions that the simulator calls. */
 #include <linux/cpu.h>
-#include <linux/mmu_context.h>
 #include <linux/stringify.h>
 #include <linux/version.h>
-#include <linux/sched/cputime.h>
-#include "sched.h"
+#include "scheduler.h"
 #include "machine.h"
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 10, 0) && !defined(LINUX_VERSION_MAJOR)
@@ -69,6 +67,7 @@ static sc_s64 online(sc_u32 cpu, int online)
 {
 	struct hotplug to = { cpu, online };
 
+	sc_count_all();
 	return sc_ask(switch_cpu, &to);
 }
 
@@ -89,6 +88,10 @@ __attribute__((visibility("default"))) const struct sc_api sc_api = {
 	.current_task = current_task,
 	.nr_running = runnable,
 	.idle = idle,
+	.count = sc_count,
+	.watch_util = sc_watch_util,
+	.util = sc_util,
+	.set_frequency = sc_set_frequency,
 	.seed = sc_seed,
 	.debugfs_write = sc_debugfs_write,
 	.debugfs_read = sc_debugfs_read,

@@ -70,6 +70,30 @@
 #define SC_PREVIOUS_STATE
 #endif
 
+/* Kinds of imbalance are counted apart. */
+#define SC_KINDS_OF_IMBALANCE	SC_SINCE(6, 14)
+
+/* A CPU that is not idle has a name of its own as a balancer. */
+#if SC_SINCE(6, 10)
+#define SC_CPU_NOT_IDLE		__CPU_NOT_IDLE
+#else
+#define SC_CPU_NOT_IDLE		CPU_NOT_IDLE
+#endif
+
+/* Where a task has its statistics. */
+#if SC_SINCE(5, 16)
+#define SC_TASK_STATISTICS	stats
+#else
+#define SC_TASK_STATISTICS	se.statistics
+#endif
+
+/* The estimate of a queue's utilisation is one number. */
+#if SC_SINCE(6, 8)
+#define SC_UTIL_EST		util_est
+#else
+#define SC_UTIL_EST		util_est.enqueued
+#endif
+
 /* Allocators have names for profiling. */
 #define SC_PROFILED		SC_SINCE(6, 10)
 

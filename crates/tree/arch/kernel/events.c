@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the simulator hears: probes on the kernel's own tracepoints, the same that perf and ftrace use. */
 #include <linux/preempt.h>
-#include <linux/mmu_context.h>
 #include <trace/events/sched.h>
-#include <linux/sched/cputime.h>
-#include "sched.h"
+#include "scheduler.h"
 #include "machine.h"
 
 static void tell(enum sc_event event, struct task_struct *task, sc_s64 b)

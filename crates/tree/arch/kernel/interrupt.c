@@ -83,6 +83,8 @@ void sc_raise(sc_u32 cpu, sc_u32 irq)
 
 static void send(int cpu, sc_u32 irq)
 {
+	if (irq == SC_IRQ_CALL)
+		sc_count_kick(cpu);
 	if (sc_booted)
 		sc_host->event(SC_EVENT_INTERRUPT, sc_cpu, cpu, irq);
 	else

@@ -47,6 +47,7 @@ void *sc_first_frame(void *stack, size_t size);
 struct task_struct *sc_new_task(const struct task_struct *like, const char *name, int (*start)(void *), void *arg, bool kthread, bool idle);
 void sc_attach_to_group(struct task_struct *task, int group);
 struct task_struct *sc_task(pid_t pid);
+pid_t sc_last_pid(void);
 void sc_user(void) __noreturn;
 
 /* system_calls.c */
@@ -63,6 +64,18 @@ u64 sc_looks_ns(void);
 void sc_looks_begin(struct sc_turn *turn);
 void sc_looks_end(struct sc_turn *turn);
 extern bool sc_searching;
+
+/* counters.c */
+void sc_counters_setup(void);
+void sc_count(struct sc_counts *to);
+void sc_count_all(void);
+void sc_count_task(struct task_struct *task);
+void sc_count_kick(int cpu);
+
+/* frequency.c */
+void sc_watch_util(void);
+sc_u64 sc_util(sc_u32 cpu);
+void sc_set_frequency(sc_u32 cpu, sc_u64 scale);
 
 /* boot.c: lets a function run in the kernel thread that serves the simulator. */
 sc_s64 sc_ask(int (*fn)(void *), void *arg);

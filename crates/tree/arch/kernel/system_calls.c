@@ -7,14 +7,12 @@
  * come last.
  */
 #include <linux/hrtimer.h>
-#include <linux/mmu_context.h>
 #include <linux/sched/rt.h>
 #include <linux/sched/task.h>
 #include <linux/sched/wake_q.h>
 #include <linux/wait.h>
 #include <uapi/linux/sched/types.h>
-#include <linux/sched/cputime.h>
-#include "sched.h"
+#include "scheduler.h"
 #include "machine.h"
 
 static struct task_struct *known(sc_s64 pid)

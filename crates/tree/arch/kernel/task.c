@@ -26,6 +26,11 @@ struct task_struct *sc_task(pid_t pid)
 	return pid > 0 && pid <= last_pid ? tasks[pid] : NULL;
 }
 
+pid_t sc_last_pid(void)
+{
+	return last_pid;
+}
+
 struct task_struct *find_task_by_vpid(pid_t pid)
 {
 	return pid ? sc_task(pid) : current;
@@ -199,6 +204,7 @@ static void release(struct task_struct *task)
 {
 	if (task->flags & PF_KTHREAD)
 		free_kthread_struct(task);
+	sc_count_task(task);
 	if (task->pid)
 		tasks[task->pid] = NULL;
 	free_stack(task->stack);

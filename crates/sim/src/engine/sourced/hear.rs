@@ -37,6 +37,10 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<S>, T> {
                         self.trace.wakeup_new(self.w.now_ns, task, cpu as Cpu, target);
                     }
                 }
+                Event::Util { cpu, for_io } => {
+                    self.w.cpus[cpu as usize].woken_from_io |= for_io;
+                    self.core.util_changes.push(cpu as Cpu);
+                }
                 Event::Migrate { pid, to } => {
                     if let Some(task) = self.core.task(pid) {
                         self.migrated(task, to as Cpu);

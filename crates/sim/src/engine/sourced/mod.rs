@@ -16,6 +16,7 @@ mod turns;
 use super::cpu::Step;
 use super::{Core, Sim};
 use crate::SimError;
+use crate::counters::Counters;
 use crate::events::NEVER;
 use crate::setup::Prepared;
 use crate::source::{Call, Event, Source, irq};
@@ -47,7 +48,8 @@ pub(crate) struct Sourced<S> {
     irqs: Vec<u32>,
     last_calls: Vec<Option<Call>>,
     heard: Vec<Event>,
-    /// Whether a turn of a CPU goes on: what happens meanwhile waits for its end.
+    /// CPUs whose utilisation was updated since a governor last asked.
+    util_changes: Vec<Cpu>,
     failure: Option<SimError>,
 }
 
@@ -65,6 +67,7 @@ impl<S: Source> Sourced<S> {
             irqs: vec![0; cpus],
             last_calls: vec![None; cpus],
             heard: Vec::with_capacity(64),
+            util_changes: Vec::new(),
             failure: None,
         }
     }
@@ -96,6 +99,9 @@ impl<S: Source> Core for Sourced<S> {
     fn boot<T: Trace>(sim: &mut Sim<'_, Self, T>) {
         sim.core.source.take_events(&mut sim.core.heard);
         sim.core.heard.clear();
+        if sim.frequency.clocks.is_some() {
+            sim.core.source.watch_util();
+        }
         for &cpu in &sim.w.topo.online {
             let at_ns = sim.core.source.timer_ns(cpu.into());
             sim.w.cpus[cpu as usize].tick_ns =
@@ -185,7 +191,6 @@ impl<S: Source> Core for Sourced<S> {
     }
 
     fn schedule<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu) {
-        sim.w.counters.sched_count += 1;
         let call = sim.core.last_calls[cpu as usize].take();
         sim.turn(cpu, call.as_ref());
     }
@@ -210,6 +215,9 @@ impl<S: Source> Core for Sourced<S> {
 
     fn timer<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu) {
         sim.w.cpus[cpu as usize].tick_ns = NEVER;
+        if sim.frequency.governors.is_some() {
+            sim.scale_freq_tick(cpu);
+        }
         sim.interrupt_here(cpu, irq::TIMER);
     }
 
@@ -221,10 +229,19 @@ impl<S: Source> Core for Sourced<S> {
 
     fn take_util_changes(&mut self, changed: &mut Vec<Cpu>) {
         changed.clear();
+        std::mem::swap(&mut self.util_changes, changed);
     }
 
-    fn util(&self, _: Cpu) -> u64 {
-        0
+    fn util(&self, cpu: Cpu) -> u64 {
+        self.source.util(cpu.into())
+    }
+
+    fn invariant(&mut self, cpu: Cpu, scale: u64) {
+        self.source.set_frequency(cpu.into(), scale);
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        self.source.count(counters);
     }
 
     fn failure(&mut self) -> Option<SimError> {
