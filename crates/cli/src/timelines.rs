@@ -5,6 +5,7 @@ use crate::args::{EngineName, Ns, TraceArgs, TraceFormat};
 use crate::domains::recorded_kernel;
 use crate::guests;
 use crate::output::{print, write_file};
+use crate::sources::libraries;
 use definition::{ExperimentFile, Plan, folder_of};
 use experiment::Again;
 use machine::Snapshot;
@@ -40,7 +41,7 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
         let mut file = ExperimentFile::load(source)?;
         file.seed = args.seed.or(file.seed);
         let plan = Plan::new(file, &source.display().to_string())?;
-        return simulated(&again(&plan, args)?, args, format, None);
+        return watched(&plan, args, format, None);
     }
     recorded(args, format)
 }
@@ -58,8 +59,39 @@ fn stored(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
         return Err(format!("{dir}: engine: found {}, {expected}", results.engine).into());
     }
     let plan = Plan::new(results.experiment.clone(), &dir.to_string())?;
-    let again = again(&plan, args)?;
-    simulated(&again, args, format, Some(&results))
+    watched(&plan, args, format, Some(&results))
+}
+
+/// The run that was asked for, in this process or, under a kernel tree's code, in one of its own.
+fn watched(
+    plan: &Plan,
+    args: &TraceArgs,
+    format: TraceFormat,
+    stored: Option<&Results>,
+) -> Result<(), Failure> {
+    let again = again(plan, args)?;
+    let again = match &args.library {
+        Some(library) => again.under(library.clone()),
+        None if again.has_source() => return in_replica(plan, args),
+        None => again,
+    };
+    simulated(&again, args, format, stored)
+}
+
+/// The same command in another process, which loads the library of the variant's source.
+fn in_replica(plan: &Plan, args: &TraceArgs) -> Result<(), Failure> {
+    let (_, variant) = which(&plan.file, args)?;
+    let libraries = libraries(plan, &guests::cache(&args.guest.cache)?)?;
+    let at = plan.file.variants.iter().position(|v| v.name == variant);
+    let library = at.and_then(|at| libraries[at].clone()).ok_or("found no source, expected one")?;
+    let mut command = std::process::Command::new(std::env::current_exe()?);
+    command.args(std::env::args_os().skip(1)).arg("--library").arg(library.file);
+    let output = command.stdin(std::process::Stdio::null()).output()?;
+    if output.status.success() {
+        return print(&String::from_utf8_lossy(&output.stdout));
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_string();
+    Err(said.strip_prefix("error: ").unwrap_or(&said).to_string().into())
 }
 
 /// Runs it again and writes what happens.

@@ -1,14 +1,15 @@
 //! One run of an experiment once more, to be watched: the simulator gives the same run for the same seed.
 
 use crate::ExperimentError;
-use crate::engine::{SimEngine, Subject};
+use crate::engine::{EngineError, SimEngine, Subject};
 use crate::run::prepare;
+use crate::source::boot_variant;
 use definition::Plan;
 use kernel::Kernel;
 use machine::Machine;
 use results::{Results, ResultsError};
 use sim::{RunResult, Scenario, Trace};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A run that can be watched.
 #[derive(Debug)]
@@ -18,6 +19,9 @@ pub struct Again<'a> {
     variant: String,
     run: u32,
     scenario: Box<Scenario>,
+    /// The variant's place in the file, and the library that runs it in this process.
+    at: usize,
+    library: Option<PathBuf>,
     /// Seed of the run, as `run` derives it.
     pub seed: u64,
     /// The machine as the variant has it at the start.
@@ -81,6 +85,8 @@ pub(crate) fn again_at(
         variant: plan.file.variants[variant].name.clone(),
         run,
         scenario,
+        at: variant,
+        library: None,
         seed: plan.seed(variant, run),
         machine: plan.machine_of(variant)?,
         kernel: &plan.kernels[variant],
@@ -93,16 +99,33 @@ impl Again<'_> {
         self.scenario.topology().nr_cpus
     }
 
+    /// Whether the variant runs under a kernel tree's code.
+    pub fn has_source(&self) -> bool {
+        self.plan.file.variants[self.at].source.is_some()
+    }
+
+    /// The same by `library`, which is to be loaded into this process.
+    pub fn under(self, library: PathBuf) -> Self {
+        Again { library: Some(library), ..self }
+    }
+
     /// Runs it, watched by `trace`.
     ///
     /// # Errors
-    /// A run that fails, as it does without being watched.
+    /// A run that fails, as it does without being watched, and one under a tree's code without [`Again::under`].
     pub fn run(&self, trace: &mut impl Trace) -> Result<RunResult, ExperimentError> {
-        self.scenario.run_traced(self.seed, trace).map_err(|e| ExperimentError::Run {
+        let result = match &self.library {
+            None if self.has_source() => Err(EngineError::Elsewhere),
+            None => Ok(self.scenario.run_traced(self.seed, trace)),
+            Some(library) => boot_variant(self.plan, self.at, library)
+                .map(|kernel| self.scenario.run_source(kernel, self.seed, trace))
+                .map_err(|e| EngineError::Reported(e.to_string())),
+        };
+        result.and_then(|ran| Ok(ran?)).map_err(|reason| ExperimentError::Run {
             workload: self.workload.clone(),
             variant: self.variant.clone(),
             run: self.run,
-            reason: Box::new(e.into()),
+            reason: Box::new(reason),
         })
     }
 

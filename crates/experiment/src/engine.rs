@@ -36,6 +36,9 @@ pub enum EngineError {
     /// Text that JSON cannot hold.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
+    /// A run under a tree's code that is to be watched in a process that does not hold that code.
+    #[error("the code of a kernel tree runs in a process of its own, where it is not watched here")]
+    Elsewhere,
     /// A workload of partitions, whose runs cannot be watched.
     #[error("a host's runs with its partitions are not watched")]
     Partitions,
@@ -142,12 +145,19 @@ impl Engine for SimEngine {
             Subject::Machine(scenario) => scenario.run(seed),
             Subject::Host(hypervisor) => hypervisor.run(seed),
         };
-        let RunResult { mut metrics, mut single_times, counters, end_ns, energy_j } = result?;
+        Ok(job.finished(run, seed, result?))
+    }
+}
+
+impl SimJob {
+    /// A run as it is stored.
+    pub(crate) fn finished(&self, run: u32, seed: u64, result: RunResult) -> Run {
+        let RunResult { mut metrics, mut single_times, counters, end_ns, energy_j } = result;
         if !energy_j.is_empty() {
             let watts = energy_j.iter().sum::<f64>() / (end_ns as f64 / 1e9);
-            metrics.extend(power::values(&job.metrics, &metrics, watts));
+            metrics.extend(power::values(&self.metrics, &metrics, watts));
         }
         single_times.resize(metrics.len(), vec![]);
-        Ok(Run { run, seed, metrics, single_times, counters: counters.values() })
+        Run { run, seed, metrics, single_times, counters: counters.values() }
     }
 }

@@ -14,6 +14,7 @@ use kernel::Kernel;
 use machine::Machine;
 use results::{MetricInfo, Run};
 use serde::{Deserialize, Serialize};
+pub(crate) use serve::boot_variant;
 pub use serve::serve;
 use setting::Setting;
 use std::collections::BTreeMap;

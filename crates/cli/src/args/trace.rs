@@ -57,6 +57,9 @@ pub struct TraceArgs {
     /// Only records about tasks with this name or thread ID; may be repeated
     #[arg(long = "task", value_name = "NAME|PID")]
     pub tasks: Vec<String>,
+    /// The library of the variant's source, to be loaded into this process
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub library: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Guests, with `--engine vm`")]
     pub guest: GuestArgs,
 }

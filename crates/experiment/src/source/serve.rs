@@ -1,17 +1,18 @@
 //! What a replica does: it boots once, and each run is a copy of it.
 
 use super::{Answer, Ask, Start};
-use crate::engine::{EngineError, SimEngine, Subject};
+use crate::engine::{EngineError, SimEngine, SimJob, Subject};
 use crate::run::prepare;
 use definition::Plan;
 use replica::{Running, forked};
-use sim::{NoTrace, Scenario, Trace};
+use sim::NoTrace;
 use std::io::{BufRead, Write};
+use std::path::Path;
 use tree::Shape;
 
 /// A kernel that has booted, and what it is to run.
 struct Booted {
-    scenario: Box<Scenario>,
+    job: SimJob,
     kernel: Running,
 }
 
@@ -29,9 +30,9 @@ pub fn serve(mut from: impl BufRead, mut to: impl Write) -> Result<(), Box<dyn s
             return Ok(());
         }
         let ask: Ask = serde_json::from_str(&line)?;
-        let Booted { scenario, kernel } = &mut booted;
+        let Booted { job, kernel } = &mut booted;
         let answered = forked(|| {
-            let answer = match run(scenario, kernel, ask, &mut NoTrace) {
+            let answer = match run(job, kernel, ask) {
                 Ok(answer) => answer,
                 Err(reason) => Answer::Failed(reason.to_string()),
             };
@@ -50,13 +51,23 @@ pub fn serve(mut from: impl BufRead, mut to: impl Write) -> Result<(), Box<dyn s
 fn boot(start: &Start) -> Result<Booted, Box<dyn std::error::Error>> {
     let plan = Plan::new(start.experiment.clone(), &start.path)?;
     let job = prepare(&plan, &SimEngine, start.workload, start.variant)?.job;
-    let Subject::Machine(scenario) = job.subject else {
-        return Err(Box::new(EngineError::Partitions));
-    };
-    let machine = plan.machine_of(start.variant)?;
-    let shape = Shape::of(&machine, &plan.kernels[start.variant])?;
-    let mut kernel = replica::boot(&start.library, &shape)?;
-    let variant = &plan.file.variants[start.variant];
+    let kernel = boot_variant(&plan, start.variant, &start.library)?;
+    Ok(Booted { job, kernel })
+}
+
+/// Boots `library` in this process for the variant at `at`, with what that sets.
+///
+/// # Errors
+/// A library that cannot be loaded, and what its kernel refuses.
+pub(crate) fn boot_variant(
+    plan: &Plan,
+    at: usize,
+    library: &Path,
+) -> Result<Running, Box<dyn std::error::Error>> {
+    let machine = plan.machine_of(at)?;
+    let shape = Shape::of(&machine, &plan.kernels[at])?;
+    let mut kernel = replica::boot(library, &shape)?;
+    let variant = &plan.file.variants[at];
     for (name, &on) in &variant.features {
         let word = if on { name.clone() } else { format!("NO_{name}") };
         kernel.write_debugfs("sched/features", &word)?;
@@ -67,23 +78,18 @@ fn boot(start: &Start) -> Result<Booted, Box<dyn std::error::Error>> {
     for cpu in (&machine.possible() - &machine.online).iter() {
         kernel.switch(cpu as u32, false)?;
     }
-    Ok(Booted { scenario, kernel })
+    Ok(kernel)
 }
 
-fn run(
-    scenario: &Scenario,
-    kernel: &mut Running,
-    ask: Ask,
-    trace: &mut impl Trace,
-) -> Result<Answer, EngineError> {
-    let result = scenario.run_source(kernel, ask.seed, trace)?;
+fn run(job: &SimJob, kernel: &mut Running, ask: Ask) -> Result<Answer, EngineError> {
+    let Subject::Machine(scenario) = &job.subject else { return Err(EngineError::Partitions) };
+    let result = scenario.run_source(kernel, ask.seed, &mut NoTrace)?;
+    let run = job.finished(ask.run, ask.seed, result);
     let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
-    let mut single_times = result.single_times;
-    single_times.resize(result.metrics.len(), vec![]);
     Ok(Answer::Ran {
-        metrics: bits(&result.metrics),
-        single_times: single_times.iter().map(|times| bits(times)).collect(),
-        counters: result.counters.values(),
+        metrics: bits(&run.metrics),
+        single_times: run.single_times.iter().map(|times| bits(times)).collect(),
+        counters: run.counters,
         warnings: replica::warnings(),
     })
 }
