@@ -64,6 +64,42 @@ static int serve(void *unused)
 	return 0;
 }
 
+/* How far time goes on while CPUs spin. */
+static u64 spin_step_ns = 1000;
+
+static int work_until(void *until_ns)
+{
+	while (sc_now_ns < *(u64 *)until_ns)
+		cpu_relax();
+	return 0;
+}
+
+/*
+ * Boot leaves no machine as it was switched on: CPUs had more to do than one task, and the others balanced for them. Without that an
+ * LLC does not know how many of its CPUs a search may look at (nr_idle_scan), and no search finds anything. So two threads share a
+ * CPU for long enough that idle CPUs balance the largest LLC twice.
+ */
+static void be_busy(void)
+{
+	u64 until_ns, step_ns = spin_step_ns;
+	struct task_struct *other;
+	int cpu, weight = 1;
+
+	for_each_online_cpu(cpu)
+		weight = max(weight, per_cpu(sd_llc_size, cpu));
+	until_ns = sc_now_ns + 2 * weight * NSEC_PER_MSEC + 4 * TICK_NSEC;
+	spin_step_ns = TICK_NSEC / 4;
+	other = kthread_create(work_until, &until_ns, "boot");
+	kthread_bind(other, 0);
+	wake_up_process(other);
+	set_cpus_allowed_ptr(current, cpumask_of(0));
+	work_until(&until_ns);
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	/* The other one ends before its word does. */
+	schedule_timeout_uninterruptible(2);
+	spin_step_ns = step_ns;
+}
+
 static int kernel_init(void *unused)
 {
 	struct task_struct *servant;
@@ -75,6 +111,7 @@ static int kernel_init(void *unused)
 	workqueue_init_topology();
 	call_all(sc_initcalls, sc_initcalls_end);
 	system_state = SYSTEM_RUNNING;
+	be_busy();
 	servant = kthread_run(serve, NULL, "schedscape");
 	sc_servant = servant;
 	sc_events_setup();
@@ -160,7 +197,7 @@ static void settle(bool *done)
 			continue;
 		if (!spun && next_timer() == KTIME_MAX)
 			panic("everybody waits, and nothing will come");
-		sc_set_now(spun ? sc_now_ns + 1000 : next_timer());
+		sc_set_now(spun ? sc_now_ns + spin_step_ns : next_timer());
 	}
 }
 

@@ -87,8 +87,9 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
                 Request::Kick(cpu, kick) => {
                     let c = &mut self.w.cpus[cpu as usize];
                     if c.phase != Phase::Running {
+                        // One that has been kicked and not looked yet is not kicked again (kick_ilb).
+                        self.w.counters.ilb_kicks += u64::from(c.kicked.is_none());
                         c.kicked = c.kicked.max(Some(kick));
-                        self.w.counters.ilb_kicks += 1;
                         self.leave_idle(cpu, self.here);
                     }
                 }
