@@ -12,7 +12,7 @@ pub use guests::{
     VmDomainsArgs,
 };
 
-pub use kernels::{AddArgs, CheckArgs, KernelCommand, KernelDomainsArgs, NameArgs};
+pub use kernels::{AddArgs, CheckArgs, FeaturesArgs, KernelCommand, KernelDomainsArgs, NameArgs};
 pub use trace::{Ns, TraceArgs, TraceFormat};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};

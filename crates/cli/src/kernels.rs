@@ -1,6 +1,8 @@
 //! `schedscape kernel`: trees, their schedulers as libraries, and the domains that these build.
 
-use crate::args::{AddArgs, CheckArgs, KernelCommand, KernelDomainsArgs, MachineArgs, NameArgs};
+use crate::args::{
+    AddArgs, CheckArgs, FeaturesArgs, KernelCommand, KernelDomainsArgs, MachineArgs, NameArgs,
+};
 use crate::domains::recorded_kernel;
 use crate::domains_diff::Differ;
 use crate::guests::cache;
@@ -35,6 +37,7 @@ pub fn run(command: &KernelCommand) -> Result<(), Failure> {
             print(&format!("{}: {news}, {}\n", tree.name, &library.key[..16]))
         }
         KernelCommand::Domains(args) => domains(args),
+        KernelCommand::Features(args) => features(args),
         KernelCommand::Check(args) => check(args),
         KernelCommand::Remove(NameArgs { name, cache: dir }) => {
             trees(&cache(dir)?).remove(name)?;
@@ -145,11 +148,11 @@ fn setting(machine: &MachineArgs, version: Version) -> Result<Setting, Failure> 
     Ok(Setting { whole, online, kernel, offline })
 }
 
-fn answer(library: &Library, setting: &Setting) -> Result<Answer, Failure> {
+fn answer(library: &Library, setting: &Setting, features: &[String]) -> Result<Answer, Failure> {
     let request = Request {
         library: library.file.clone(),
         shape: Shape::of(&setting.whole, &setting.kernel)?,
-        features: vec![],
+        features: features.to_vec(),
         offline: setting.offline.clone(),
     };
     Ok(ask(&std::env::current_exe()?, &["replica"], &request)?)
@@ -174,7 +177,7 @@ fn told(of: &Difference) -> String {
 
 /// The log of the state that was asked for, and where it differs from the prediction.
 fn compared(library: &Library, setting: &Setting) -> Result<(String, Vec<String>), Failure> {
-    let answer = answer(library, setting)?;
+    let answer = answer(library, setting, &[])?;
     let version = setting.kernel.version;
     let (log, predicted, extent) = match setting.offline.last() {
         None => (
@@ -210,6 +213,18 @@ fn domains(args: &KernelDomainsArgs) -> Result<(), Failure> {
     }
     print(&differences.iter().map(|d| format!("{d}\n")).collect::<String>())?;
     Err(Box::new(Differ))
+}
+
+/// The machine on which features are asked for: any would do, and this one is small.
+const SMALL: &str = "power9-big-core";
+
+fn features(args: &FeaturesArgs) -> Result<(), Failure> {
+    let trees = trees(&cache(&args.cache)?);
+    let tree = trees.get(&args.name)?;
+    let library = built(&trees, &tree, &[])?;
+    let machine = MachineArgs { machine: SMALL.to_string(), smt: None, online: None };
+    let setting = setting(&machine, tree.version()?)?;
+    print(&answer(&library, &setting, &args.words)?.features)
 }
 
 fn check(args: &CheckArgs) -> Result<(), Failure> {

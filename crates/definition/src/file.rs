@@ -18,7 +18,7 @@ pub use prefetch::PrefetchEntry;
 pub use source::{ConfigValue, Patches, SourceEntry};
 
 use crate::{DefinitionError, folder_of};
-use kernel::Version;
+use kernel::{MechanismId, Version};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -230,6 +230,14 @@ impl ExperimentFile {
                 }
                 continue;
             };
+            let rule = v
+                .mechanisms
+                .keys()
+                .find(|name| !MechanismId::by_name(name).is_some_and(MechanismId::is_of_topology));
+            if let Some(rule) = rule {
+                let expected = "none that is a rule of the scheduler: a tree has its own, and `features` switch them";
+                return Err(refuse("mechanisms", format!("`{rule}`"), expected));
+            }
             let release = match (source.kernel, source.root(folder_of(Path::new(file)))) {
                 (Some(release), _) => release,
                 (None, Some(root)) => tree::release(&root)

@@ -452,6 +452,11 @@ impl MechanismId {
         &MECHANISMS[self as usize]
     }
 
+    /// Whether it is what the architecture or firmware tells of the machine, and not a rule of the scheduler.
+    pub fn is_of_topology(self) -> bool {
+        self <= MechanismId::ZenReclaimDistance
+    }
+
     /// The mechanism called `name`.
     pub fn by_name(name: &str) -> Option<MechanismId> {
         MECHANISMS.iter().find(|m| m.name == name).map(|m| m.id)

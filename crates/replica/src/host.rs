@@ -91,9 +91,13 @@ extern "C" fn fatal(from: *const c_char) {
     stop_at(text(from).trim_end());
 }
 
-/// Ends the process with `why` and the functions that called.
+/// Ends the process with `why`, the functions that called, and what was warned of before.
 pub(crate) fn stop_at(why: &str) -> ! {
-    stop(&format!("{why}\n{}", calls()))
+    let mut text = format!("{why}\n{}", calls());
+    for (place, calls) in WARNINGS.try_lock().iter().flat_map(|all| all.iter()) {
+        text += &format!("before, WARN at {place}\n{calls}");
+    }
+    stop(&text)
 }
 
 /// Who called, innermost first, as far as the kernel's own functions go.

@@ -108,6 +108,13 @@ impl Scenario {
         seed: u64,
         trace: &mut impl Trace,
     ) -> Result<RunResult, SimError> {
+        if !self.setup.hotplug.steps.is_empty() {
+            return Err(SimError::SourceSetting {
+                field: "hotplug",
+                found: format!("{} steps", self.setup.hotplug.steps.len()),
+                expected: "none: CPUs go offline before the run, as with `smt`",
+            });
+        }
         let tick_ns = 1_000_000_000 / u64::from(self.setup.kernel.hz);
         if source.tick_ns() != tick_ns {
             return Err(SimError::SourceSetting {

@@ -14,6 +14,8 @@ pub enum KernelCommand {
     Build(NameArgs),
     /// Show the sched domains that a tree's own code builds on a machine
     Domains(KernelDomainsArgs),
+    /// Show the features of a tree's scheduler, as sched/features does
+    Features(FeaturesArgs),
     /// Build a tree and compare its domains with the predicted ones; exit code 1 if they differ
     Check(CheckArgs),
     /// Forget a tree and what was built of it; the tree itself stays
@@ -44,6 +46,16 @@ pub struct ListArgs {
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct FeaturesArgs {
+    /// The tree's name, as `kernel list` shows it
+    pub name: String,
+    /// Words to write to sched/features before, such as NO_WA_BIAS
+    pub words: Vec<String>,
     #[command(flatten)]
     pub cache: CacheArgs,
 }

@@ -27,6 +27,9 @@ pub enum RealiseError {
     /// A governor.
     #[error("frequency: found a governor, expected none: guests have no cpufreq")]
     Frequency,
+    /// A kernel tree's own code.
+    #[error("source: found a tree, expected none: guests boot packaged kernels")]
+    Source,
     /// Settings of the prefetch engine.
     #[error("prefetch: found settings, expected none: guests have no prefetch engine")]
     Prefetch,
@@ -109,15 +112,6 @@ const FEATURES: [(MechanismId, &str); 17] = [
     (MechanismId::SisUtil, "SIS_UTIL"),
 ];
 
-/// Mechanisms that show in domains, and so in firmware.
-const TOPOLOGY: [MechanismId; 5] = [
-    MechanismId::SmallCoreSmt,
-    MechanismId::BigCoreCache,
-    MechanismId::L2ThreadGroups,
-    MechanismId::SchedCluster,
-    MechanismId::ZenReclaimDistance,
-];
-
 impl Realised {
     /// Variant `at` of `plan` on a kernel of `cache`: of the variant's release, or of `release` where one is given. A
     /// mechanism in which the experiment's variants differ is taken from the variant even then, any other one from the
@@ -165,6 +159,9 @@ fn refuse_what_guests_lack(
     if variant.prefetch.is_some() {
         return Err(RealiseError::Prefetch);
     }
+    if variant.source.is_some() {
+        return Err(RealiseError::Source);
+    }
     let found = variant.hz.unwrap_or(Kernel::DEFAULT_HZ);
     match image.hz()? {
         Some(built) if built != found => {
@@ -196,7 +193,7 @@ fn switches(
         match feature {
             Some((_, name)) => features.push(format!("{}{name}", if wanted { "" } else { "NO_" })),
             // The domains will tell.
-            None if TOPOLOGY.contains(&row.id) => {}
+            None if row.id.is_of_topology() => {}
             None => {
                 return Err(RealiseError::NoSwitch {
                     mechanism: row.name,
@@ -227,9 +224,10 @@ fn firmware(
     if built(&plain.machine, stock)? == wanted {
         return Ok(true);
     }
-    let named = TOPOLOGY.iter().filter(|&&id| model.has(id) != stock.has(id));
+    let all = kernel::MECHANISMS.iter().map(|row| row.id).filter(|id| id.is_of_topology());
+    let named = all.filter(|&id| model.has(id) != stock.has(id));
     let named: Vec<String> = named
-        .map(|&id| format!("{} {}", id.row().name, if model.has(id) { "on" } else { "off" }))
+        .map(|id| format!("{} {}", id.row().name, if model.has(id) { "on" } else { "off" }))
         .collect();
     Err(RealiseError::Firmware { found: named.join(", "), version: stock.version })
 }

@@ -170,9 +170,14 @@ static u64 next_timer(void)
 
 void sc_set_now(sc_u64 ns);
 
+/* What takes longer than this in a machine's time waits for something that does not come. */
+#define LONGEST_NS	(60ULL * NSEC_PER_SEC)
+
 /* Gives CPUs their turns until `done`. */
 static void settle(bool *done)
 {
+	u64 end_ns = sc_now_ns + LONGEST_NS;
+
 	while (!*done) {
 		bool ran = false, spun = false;
 		int cpu;
@@ -195,6 +200,8 @@ static void settle(bool *done)
 		ran |= sc_rcu_run();
 		if (ran || *done)
 			continue;
+		if (sc_now_ns > end_ns)
+			panic("after %llu s of the machine's time what was asked for is not done", LONGEST_NS / NSEC_PER_SEC);
 		if (!spun && next_timer() == KTIME_MAX)
 			panic("everybody waits, and nothing will come");
 		sc_set_now(spun ? sc_now_ns + spin_step_ns : next_timer());

@@ -36,12 +36,12 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<S>, T> {
             let at_ns = self.core.source.timer_ns(cpu.into());
             let at_ns = at_ns.map_or(NEVER, |at| at.saturating_sub(self.core.base_ns));
             self.w.cpus[cpu as usize].tick_ns = at_ns.max(self.w.now_ns);
-            self.core.irqs[cpu as usize] = 0;
         }
         if !step.online {
             self.move_timers(step.cpu);
             self.move_interrupts(step.cpu);
             self.stop_cpu(step.cpu);
+            self.core.irqs[step.cpu as usize] = 0;
         }
         for &cpu in &topo.online {
             let (waits, pid) = self.core.source.state(cpu.into());
