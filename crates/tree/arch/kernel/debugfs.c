@@ -119,6 +119,7 @@ static struct entry *find(const char *path)
 {
 	struct entry *e;
 
+	path = sc_file(path);
 	for (e = entries; e; e = e->next)
 		if (!strcmp(e->path, path))
 			return e;
