@@ -2,6 +2,7 @@
 /* The functions that the simulator calls. */
 #include <linux/cpu.h>
 #include <linux/mmu_context.h>
+#include <linux/sched/cputime.h>
 #include "sched.h"
 #include "machine.h"
 

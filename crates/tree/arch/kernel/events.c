@@ -2,6 +2,7 @@
 /* What the simulator hears: probes on the kernel's own tracepoints, the same that perf and ftrace use. */
 #include <linux/preempt.h>
 #include <linux/mmu_context.h>
+#include <linux/sched/cputime.h>
 #include <trace/events/sched.h>
 #include "sched.h"
 #include "machine.h"

@@ -8,6 +8,7 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/mmu_context.h>
+#include <linux/sched/cputime.h>
 #include <linux/sched/rt.h>
 #include <linux/sched/task.h>
 #include <linux/sched/wake_q.h>
