@@ -332,13 +332,20 @@ impl Build<'_> {
 
     fn configure(&self, farm: &Path, out: &Path, say: &dyn Fn(&str)) -> Result<(), TreeError> {
         say("configuring");
-        std::fs::create_dir_all(out).map_err(TreeError::io(out))?;
-        // The same text again would make everything anew.
         let (seed, config, text) =
             (out.join("schedscape.config"), out.join(".config"), self.seed());
-        if std::fs::read(&seed).is_ok_and(|there| there == text.as_bytes()) && config.is_file() {
+        // A new header of ours may stand in for a generated one, which the tree's build system would not notice.
+        let names: String = arch::FILES.iter().map(|(path, _)| format!("# {path}\n")).collect();
+        let begins_with = text.clone() + &names;
+        let same = std::fs::read(&seed).is_ok_and(|there| there == begins_with.as_bytes());
+        if same && config.is_file() {
+            // The same text again would make everything anew.
             return make::make(farm, out, &["prepare".to_string()], "preparing the tree");
         }
+        if out.exists() {
+            std::fs::remove_dir_all(out).map_err(TreeError::io(out))?;
+        }
+        std::fs::create_dir_all(out).map_err(TreeError::io(out))?;
         std::fs::write(&config, &text).map_err(TreeError::io(&config))?;
         let targets = ["olddefconfig", "prepare"].map(str::to_string);
         make::make(farm, out, &targets, "configuring the tree")?;
@@ -355,7 +362,7 @@ impl Build<'_> {
             let expected = "an option that this release takes so on this architecture";
             return Err(TreeError::found("source.config", line, expected));
         }
-        std::fs::write(&seed, text).map_err(TreeError::io(&seed))
+        std::fs::write(&seed, begins_with).map_err(TreeError::io(&seed))
     }
 }
 
