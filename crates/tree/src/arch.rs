@@ -20,6 +20,7 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "Makefile",
     "include/asm/Kbuild",
     "include/asm/atomic.h",
+    "include/asm/bitops.h",
     "include/asm/cache.h",
     "include/asm/cmpxchg.h",
     "include/asm/current.h",
