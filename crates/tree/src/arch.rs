@@ -20,6 +20,7 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "Makefile",
     "include/asm/Kbuild",
     "include/asm/atomic.h",
+    "include/asm/bitops.h",
     "include/asm/cache.h",
     "include/asm/cmpxchg.h",
     "include/asm/current.h",
@@ -88,11 +89,11 @@ pub(crate) const FILES: &[(&str, &str)] = files![
 
 /// The configuration that a build starts from.
 pub(crate) const CONFIG: &str = include_str!("../arch/config");
-/// The tree's objects that make the library, one a line; those whose source a release does not have are left out.
+/// The tree's objects that make the library, one a line, with conditions; those whose source a tree does not have are left out.
 pub(crate) const OBJECTS: &str = include_str!("../arch/objects");
 /// Symbols that are empty or constant, with reasons.
 pub(crate) const SYMBOLS: &str = include_str!("../arch/symbols.toml");
-/// What the linker arranges.
+/// What the linker arranges, with conditions.
 pub(crate) const LINK: &str = include_str!("../arch/link.lds");
 
 /// The architecture's own objects.

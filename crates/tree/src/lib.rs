@@ -14,6 +14,7 @@
 //! library is told of it.
 
 mod arch;
+mod conditions;
 mod content;
 mod farm;
 mod link;

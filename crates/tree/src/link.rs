@@ -12,24 +12,29 @@ use std::process::Command;
 const ELSEWHERE: [&str; 7] =
     ["memcmp", "memcpy", "memmove", "memset", "strlen", "_GLOBAL_OFFSET_TABLE_", "jiffies"];
 
-/// Links `objects`, which are below `out`, to the library `library`.
+/// Links `objects`, which are below `out`, as `script` arranges them, to the library `library`.
 ///
 /// # Errors
 /// Symbols that nobody provides, and what the linker says.
-pub(crate) fn link(out: &Path, objects: &[String], library: &Path) -> Result<(), TreeError> {
+pub(crate) fn link(
+    out: &Path,
+    objects: &[String],
+    script: &str,
+    library: &Path,
+) -> Result<(), TreeError> {
     let whole = "schedscape-part.o";
     run(Command::new("ld").args(["-r", "-o", whole]).args(objects).current_dir(out), "ld")?;
     let names = run(Command::new("nm").args(["-u", whole]).current_dir(out), "nm")?;
     let relocations =
         run(Command::new("readelf").args(["-rW", whole]).current_dir(out), "readelf")?;
-    let marks: BTreeSet<&str> = marks().chain(ELSEWHERE).collect();
+    let marks: BTreeSet<&str> = marks(script).chain(ELSEWHERE).collect();
     let code = stand_ins(arch::SYMBOLS, &uses(&names, &relocations), &marks)?;
     let write = |name: &str, text: &str| {
         let file = out.join(name);
         std::fs::write(&file, text).map_err(TreeError::io(&file))
     };
     write("schedscape-symbols.c", &code)?;
-    write("schedscape.lds", arch::LINK)?;
+    write("schedscape.lds", script)?;
     let mut compile = Command::new("gcc");
     compile.args([
         "-O1",
@@ -55,9 +60,9 @@ pub(crate) fn link(out: &Path, objects: &[String], library: &Path) -> Result<(),
     std::fs::rename(&partial, library).map_err(TreeError::io(library))
 }
 
-/// Symbols that the link script defines.
-fn marks() -> impl Iterator<Item = &'static str> {
-    arch::LINK.split([';', '\n']).filter_map(|l| l.split_once(" = .")).map(|(name, _)| name.trim())
+/// Symbols that a link script defines.
+fn marks(script: &str) -> impl Iterator<Item = &str> {
+    script.split([';', '\n']).filter_map(|l| l.split_once(" = .")).map(|(name, _)| name.trim())
 }
 
 /// How each undefined symbol is used. Calls go by a table of procedures (`PLT`, `CALL`, `JUMP`); whole addresses
@@ -102,7 +107,7 @@ Offset Info Type Symbol's Value Symbol's Name + Addend
 
     #[test]
     fn marks_are_read_from_the_link_script() {
-        let marks: Vec<&str> = marks().collect();
+        let marks: Vec<&str> = marks(arch::LINK).collect();
         assert!(
             marks.contains(&"__per_cpu_start") && marks.contains(&"sc_initcalls_end"),
             "{marks:?}"

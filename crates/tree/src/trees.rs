@@ -4,6 +4,7 @@
 //! `library.toml` what that was made of. A build of something that did not change reads files and starts no program but the compiler,
 //! for its version.
 
+use crate::conditions::Conditions;
 use crate::{TreeError, arch, content, farm, link, make, missing_tools};
 use kernel::Version;
 use serde::{Deserialize, Serialize};
@@ -299,11 +300,14 @@ impl Build<'_> {
         say("laying links");
         farm::lay(&self.tree.root, &farm, &self.dir.join("arch"), &self.tree.patches)?;
         self.configure(&farm, &out, say)?;
+        let config = out.join(".config");
+        let config = std::fs::read_to_string(&config).map_err(TreeError::io(&config))?;
+        let conditions = Conditions { release: self.tree.version()?, config: &config };
         let has = |object: &&str| {
             farm.join(object.strip_suffix(".o").unwrap_or(object)).with_extension("c").is_file()
         };
         let mut objects: Vec<String> =
-            arch::OBJECTS.lines().filter(has).map(str::to_string).collect();
+            conditions.lines(arch::OBJECTS).lines().filter(has).map(str::to_string).collect();
         say(&format!("compiling {} files of {}", objects.len(), self.tree.release));
         let mut targets = objects.clone();
         targets.push(format!("arch/{}/kernel/", arch::NAME));
@@ -311,7 +315,7 @@ impl Build<'_> {
         objects.extend(arch::objects());
         say("linking");
         let file = self.dir.join(self.of_config(LIBRARY));
-        link::link(&out, &objects, &file)?;
+        link::link(&out, &objects, &conditions.lines(arch::LINK), &file)?;
         let mut files = content::read_by(&out, &objects)?;
         files.extend(self.originals(&files, &farm));
         let key = self.key(&files)?;
@@ -328,13 +332,20 @@ impl Build<'_> {
 
     fn configure(&self, farm: &Path, out: &Path, say: &dyn Fn(&str)) -> Result<(), TreeError> {
         say("configuring");
-        std::fs::create_dir_all(out).map_err(TreeError::io(out))?;
-        // The same text again would make everything anew.
         let (seed, config, text) =
             (out.join("schedscape.config"), out.join(".config"), self.seed());
-        if std::fs::read(&seed).is_ok_and(|there| there == text.as_bytes()) && config.is_file() {
+        // A new header of ours may stand in for a generated one, which the tree's build system would not notice.
+        let names: String = arch::FILES.iter().map(|(path, _)| format!("# {path}\n")).collect();
+        let begins_with = text.clone() + &names;
+        let same = std::fs::read(&seed).is_ok_and(|there| there == begins_with.as_bytes());
+        if same && config.is_file() {
+            // The same text again would make everything anew.
             return make::make(farm, out, &["prepare".to_string()], "preparing the tree");
         }
+        if out.exists() {
+            std::fs::remove_dir_all(out).map_err(TreeError::io(out))?;
+        }
+        std::fs::create_dir_all(out).map_err(TreeError::io(out))?;
         std::fs::write(&config, &text).map_err(TreeError::io(&config))?;
         let targets = ["olddefconfig", "prepare"].map(str::to_string);
         make::make(farm, out, &targets, "configuring the tree")?;
@@ -351,7 +362,7 @@ impl Build<'_> {
             let expected = "an option that this release takes so on this architecture";
             return Err(TreeError::found("source.config", line, expected));
         }
-        std::fs::write(&seed, text).map_err(TreeError::io(&seed))
+        std::fs::write(&seed, begins_with).map_err(TreeError::io(&seed))
     }
 }
 

@@ -227,7 +227,7 @@ void sc_boot(const struct sc_host *host, const struct sc_machine *machine, int v
 	if (machine->cpus > NR_CPUS)
 		panic("found %u CPUs, expected at most %d", machine->cpus, NR_CPUS);
 	set_nr_cpu_ids(machine->cpus);
-	sc_percpu_setup();
+	sc_memory_setup();
 	sc_masks_setup();
 	sched_debug_verbose = verbose;
 	init_task.stack = sc_host->pages(THREAD_SIZE);

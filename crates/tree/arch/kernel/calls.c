@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The functions that the simulator calls. */
 #include <linux/cpu.h>
-#include <linux/stringify.h>
-#include <linux/version.h>
 #include "scheduler.h"
 #include "machine.h"
-
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 10, 0) && !defined(LINUX_VERSION_MAJOR)
-#define LINUX_VERSION_MAJOR		(LINUX_VERSION_CODE >> 16)
-#define LINUX_VERSION_PATCHLEVEL	(LINUX_VERSION_CODE >> 8 & 255)
-#endif
 
 void sc_boot(const struct sc_host *host, const struct sc_machine *machine, int verbose);
 void sc_set_now(sc_u64 ns);
@@ -71,11 +64,9 @@ static sc_s64 online(sc_u32 cpu, int online)
 	return sc_ask(switch_cpu, &to);
 }
 
-#define TEXT(x) __stringify(x)
-
 __attribute__((visibility("default"))) const struct sc_api sc_api = {
 	.version = SC_ABI_VERSION,
-	.release = TEXT(LINUX_VERSION_MAJOR) "." TEXT(LINUX_VERSION_PATCHLEVEL),
+	.release = SC_RELEASE,
 	.boot = sc_boot,
 	.set_now = sc_set_now,
 	.now = now,

@@ -50,6 +50,14 @@
 #define task_work_pending(task)		((task)->task_works != NULL)
 #endif
 
+/* A task's state has a name that asks for care. */
+#if !SC_SINCE(5, 14)
+#define __state			state
+#endif
+
+/* The distance up to which nodes balance is memory management's, before that the scheduler's own. */
+#define SC_HAS_RECLAIM_DISTANCE	SC_SINCE(5, 16)
+
 /* Tasks count in their address space where they run. */
 #if !SC_SINCE(6, 3)
 #define sched_mm_cid_exit_signals(task)	do { } while (0)
@@ -93,6 +101,9 @@
 #else
 #define SC_UTIL_EST		util_est.enqueued
 #endif
+
+/* kmalloc() of a size that the compiler knows asks a cache for memory, and tells nothing of the size. */
+#define SC_SIZE_BY_CACHE	!SC_SINCE(6, 1)
 
 /* Allocators have names for profiling. */
 #define SC_PROFILED		SC_SINCE(6, 10)
@@ -145,6 +156,16 @@
 #if !SC_SINCE(5, 13)
 #define sched_debug_verbose	sched_debug_enabled
 #endif
+
+/* The scheduler's switches are a file of the root of debugfs. */
+#if !SC_SINCE(5, 13)
+#define sc_file(path)		(strcmp(path, "sched/features") ? path : "sched_features")
+#else
+#define sc_file(path)		(path)
+#endif
+
+/* Each tick adds its time to what random numbers are drawn from. */
+#define SC_TICKS_ADD_NOISE	!SC_SINCE(5, 19)
 
 /* Numbers of debugfs are files that nobody asks back for. */
 #if SC_SINCE(5, 11)

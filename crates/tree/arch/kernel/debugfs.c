@@ -13,6 +13,7 @@ enum kind { DIRECTORY, FILE_OPERATIONS, YES_OR_NO, NUMBER_32, NUMBER_64, NUMBER_
 
 struct entry {
 	char path[160];
+	size_t length;
 	enum kind kind;
 	void *data;
 	const struct file_operations *operations;
@@ -32,7 +33,7 @@ static struct dentry *add(const char *name, struct dentry *parent, enum kind kin
 {
 	struct entry *e = sc_host->alloc(sizeof(*e), 64), *up = entry_of(parent);
 
-	snprintf(e->path, sizeof(e->path), "%s%s%s", up ? up->path : "", up ? "/" : "", name);
+	e->length = scnprintf(e->path, sizeof(e->path), "%s%s%s", up ? up->path : "", up ? "/" : "", name);
 	e->kind = kind;
 	e->data = data;
 	e->operations = ops;
@@ -88,13 +89,13 @@ void debugfs_create_str(const char *name, umode_t mode, struct dentry *parent, c
 
 static void forget(struct entry *gone)
 {
-	size_t length = strlen(gone->path);
+	size_t length = gone->length;
 	struct entry **at = &entries;
 
 	while (*at) {
 		struct entry *e = *at;
 
-		if (!strncmp(e->path, gone->path, length) && (!e->path[length] || e->path[length] == '/'))
+		if (e->length >= length && (!e->path[length] || e->path[length] == '/') && !memcmp(e->path, gone->path, length))
 			*at = e->next;
 		else
 			at = &e->next;
@@ -111,7 +112,7 @@ void debugfs_lookup_and_remove(const char *name, struct dentry *parent)
 {
 	struct entry whole = { }, *up = entry_of(parent);
 
-	snprintf(whole.path, sizeof(whole.path), "%s%s%s", up ? up->path : "", up ? "/" : "", name);
+	whole.length = scnprintf(whole.path, sizeof(whole.path), "%s%s%s", up ? up->path : "", up ? "/" : "", name);
 	forget(&whole);
 }
 
@@ -119,6 +120,7 @@ static struct entry *find(const char *path)
 {
 	struct entry *e;
 
+	path = sc_file(path);
 	for (e = entries; e; e = e->next)
 		if (!strcmp(e->path, path))
 			return e;

@@ -16,6 +16,8 @@ bool sc_searching;
 static unsigned int counted, scans, balances;
 static u32 scan_cost, balance_cost;
 
+static u64 looked_ns;
+
 /* Takes what was looked at since for what the CPU does now. */
 static void count(void)
 {
@@ -26,12 +28,14 @@ static void count(void)
 		scans += new;
 	else
 		balances += new;
+	looked_ns = ((u64)scans * scan_cost + (u64)balances * balance_cost) >> SC_COST_SHIFT;
 }
 
 u64 sc_looks_ns(void)
 {
-	count();
-	return ((u64)scans * scan_cost + (u64)balances * balance_cost) >> SC_COST_SHIFT;
+	if (sc_looks != counted)
+		count();
+	return looked_ns;
 }
 
 void sc_looks_begin(struct sc_turn *turn)
@@ -39,6 +43,7 @@ void sc_looks_begin(struct sc_turn *turn)
 	scan_cost = turn->scan_cost;
 	balance_cost = turn->balance_cost;
 	scans = balances = 0;
+	looked_ns = 0;
 	counted = sc_looks;
 	sc_looked_at = turn->cpu;
 	sc_searching = false;

@@ -83,7 +83,7 @@ sc_s64 sc_ask(int (*fn)(void *), void *arg);
 /* clock.c, memory.c, topology.c, rcu.c, groups.c */
 void sc_timer_interrupt(void);
 void sc_start_timer(int cpu);
-void sc_percpu_setup(void);
+void sc_memory_setup(void);
 void sc_topology_setup(void);
 void sc_masks_setup(void);
 void sc_topology_shows(int cpu, bool here);

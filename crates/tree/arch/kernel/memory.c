@@ -87,6 +87,23 @@ const char *kstrdup_const(const char *text, gfp_t flags)
 	return kstrdup(text, flags);
 }
 
+#if SC_SIZE_BY_CACHE
+struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
+
+static void make_caches(void)
+{
+	int type, i;
+
+	for (type = 0; type < NR_KMALLOC_TYPES; type++)
+		for (i = 1; i <= KMALLOC_SHIFT_HIGH; i++)
+			kmalloc_caches[type][i] = create(i == 1 ? 96 : i == 2 ? 192 : 1 << i, 0, NULL);
+}
+#else
+static void make_caches(void)
+{
+}
+#endif
+
 /*
  * Per-CPU areas: a copy of the library's section for each CPU, then room for what is allocated. Their distance is no multiple of a
  * page, so that the run queues do not fall into the same sets of the host's caches.
@@ -98,7 +115,7 @@ unsigned long sc_offset_of_cpu[NR_CPUS];
 
 static size_t fixed, used;
 
-void sc_percpu_setup(void)
+static void make_percpu(void)
 {
 	size_t each;
 	char *areas;
@@ -111,6 +128,12 @@ void sc_percpu_setup(void)
 		memcpy(areas + cpu * each, __per_cpu_start, __per_cpu_end - __per_cpu_start);
 		sc_offset_of_cpu[cpu] = (unsigned long)(areas + cpu * each - __per_cpu_start);
 	}
+}
+
+void sc_memory_setup(void)
+{
+	make_caches();
+	make_percpu();
 }
 
 static void __percpu *get_percpu(size_t size, size_t align)

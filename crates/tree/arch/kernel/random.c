@@ -3,6 +3,10 @@
 #include <linux/random.h>
 #include "machine.h"
 
+#if SC_TICKS_ADD_NOISE
+DEFINE_PER_CPU(unsigned long, net_rand_noise);
+#endif
+
 static u64 state = 0x9e3779b97f4a7c15ULL;
 
 void sc_seed(sc_u64 seed)
@@ -23,6 +27,11 @@ static u64 next(void)
 u32 get_random_u32(void)
 {
 	return next() >> 32;
+}
+
+u64 get_random_u64(void)
+{
+	return next();
 }
 
 u32 __get_random_u32_below(u32 ceiling)

@@ -11,7 +11,9 @@ struct sc_place sc_places[NR_CPUS];
 struct cpumask sc_node_cpus[MAX_NUMNODES];
 nodemask_t node_states[NR_NODE_STATES];
 unsigned int nr_node_ids = 1;
+#if SC_HAS_RECLAIM_DISTANCE
 int node_reclaim_distance = RECLAIM_DISTANCE;
+#endif
 
 /* As the machine is built, and with its online CPUs alone. */
 static struct cpumask *level_whole[MOST_LEVELS], *level_masks[MOST_LEVELS];

@@ -26,4 +26,16 @@ static inline unsigned long sc_look_at(unsigned int cpu)
 #define per_cpu_offset(cpu)	sc_look_at(cpu)
 #endif
 #include <asm-generic/percpu.h>
+
+/* An interrupt comes only where the kernel lets it, so these need not keep it away. */
+#undef this_cpu_generic_read
+#undef this_cpu_generic_to_op
+#undef this_cpu_generic_add_return
+#undef this_cpu_generic_xchg
+#undef this_cpu_generic_cmpxchg
+#define this_cpu_generic_read(pcp)			READ_ONCE(*raw_cpu_ptr(&(pcp)))
+#define this_cpu_generic_to_op(pcp, val, op)		raw_cpu_generic_to_op(pcp, val, op)
+#define this_cpu_generic_add_return(pcp, val)		raw_cpu_generic_add_return(pcp, val)
+#define this_cpu_generic_xchg(pcp, nval)		raw_cpu_generic_xchg(pcp, nval)
+#define this_cpu_generic_cmpxchg(pcp, oval, nval)	raw_cpu_generic_cmpxchg(pcp, oval, nval)
 #endif
