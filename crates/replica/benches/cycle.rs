@@ -1,9 +1,18 @@
+//! Host time for one simulated wake-run-sleep cycle under a tree's code and under the model, by machine size, and of the boot.
+//!
+//! `SCHEDSCAPE_LIBRARY` names the library, as `schedscape kernel build` leaves it in the cache; without it there is nothing to
+//! measure.
+
 use kernel::{Kernel, Version};
 use sim::{NoTrace, Scenario};
 use std::time::Instant;
 use workload::{Op, Spawn, Spread, Work, Workload};
 #[path = "../../sim/tests/model/machines.rs"]
 mod machines;
+/// Cycles in one run, about.
+const CYCLES: f64 = 200_000.0;
+
+/// The workload of the simulator's own bench: three tasks for every four CPUs run for 10 us and sleep for 10 us on average.
 fn run_sleep(machine: &machine::Machine) -> Workload {
     let mut w = Workload::default();
     let cycles_per_us = machine.constants.value("nominal_khz").expect("a clock") / 1e3;
@@ -15,25 +24,29 @@ fn run_sleep(machine: &machine::Machine) -> Workload {
     let spawn =
         |program, first_wake_ns| Spawn { first_wake_ns, within_ns: 20_000, ..Spawn::new(program) };
     w.spawns.extend((0..tasks).map(|_| spawn(cycle, 0)));
-    w.spawns.push(spawn(stop, (200_000.0 / tasks as f64 * 30_000.0) as u64));
+    w.spawns.push(spawn(stop, (CYCLES / tasks as f64 * 30_000.0) as u64));
     w
 }
 fn main() {
-    let library = std::env::var("LIB").unwrap();
+    let Ok(library) = std::env::var("SCHEDSCAPE_LIBRARY") else {
+        println!("skipped: no SCHEDSCAPE_LIBRARY");
+        return;
+    };
     for cpus in [4u32, 16, 64, 256] {
         let machine = machines::smt(cpus / 4, 4);
         let kernel = Kernel::new(Version::new(6, 12));
-        let scenario = Scenario::new(&machine, &kernel, run_sleep(&machine)).unwrap();
-        let shape = tree::Shape::of(&machine, &kernel).unwrap();
+        let scenario =
+            Scenario::new(&machine, &kernel, run_sleep(&machine)).expect("a runnable scenario");
+        let shape = tree::Shape::of(&machine, &kernel).expect("a runnable scenario");
         let out = replica::forked(|| {
             let t = Instant::now();
-            let source = replica::boot(library.as_ref(), &shape).unwrap();
+            let source = replica::boot(library.as_ref(), &shape).expect("a runnable scenario");
             let boot = t.elapsed();
             let t = Instant::now();
-            let r = scenario.run_source(source, 1, &mut NoTrace).unwrap();
+            let r = scenario.run_source(source, 1, &mut NoTrace).expect("a runnable scenario");
             let ran = t.elapsed();
             let t = Instant::now();
-            let m = scenario.run(1).unwrap();
+            let m = scenario.run(1).expect("a runnable scenario");
             let model = t.elapsed();
             format!(
                 "{cpus}: boot {boot:?} {:.0} ns a cycle, {} wakeups, model {:.0} ns {} wakeups\n",

@@ -111,3 +111,65 @@ impl SourceEntry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ExperimentFile;
+
+    const GOOD: &str = include_str!("../../../../experiments/my-patch.toml");
+
+    fn changed(from: &str, to: &str) -> Result<Vec<ExperimentFile>, String> {
+        assert!(GOOD.contains(from), "the shipped experiment no longer holds `{from}`");
+        ExperimentFile::parse_each(&GOOD.replacen(from, to, 1), "x.toml").map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn the_release_is_that_of_the_source() {
+        let files = changed("title = \"6.12\"", "").unwrap();
+        assert_eq!(files.len(), 3);
+        let variant = &files[0].variants[1];
+        assert_eq!(variant.kernel, kernel::Version::new(6, 12));
+        let source = variant.source.as_ref().unwrap();
+        assert_eq!(source.patch.files().len(), 1);
+        let again = toml::to_string(&files[0]).unwrap();
+        assert_eq!(ExperimentFile::parse(&again, "x.toml").unwrap(), files[0]);
+        let json = serde_json::to_string(&files[0]).unwrap();
+        assert_eq!(serde_json::from_str::<ExperimentFile>(&json).unwrap(), files[0]);
+    }
+
+    #[test]
+    fn options_become_lines_of_a_configuration() {
+        let with = "source = { kernel = \"6.12\", config = { NUMA = false, PREEMPT_NONE = true, NR_CPUS = 64 } }";
+        let files = changed("source = { kernel = \"6.12\" }", with).unwrap();
+        let lines = files[0].variants[0].source.as_ref().unwrap().config_lines();
+        let expected = ["CONFIG_NR_CPUS=64", "# CONFIG_NUMA is not set", "CONFIG_PREEMPT_NONE=y"];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        let base = "source = { kernel = \"6.12\" }";
+        for (to, expected) in [
+            ("source = { }", "variant `base`: source: found neither kernel nor tree"),
+            ("source = { kernel = \"6.12\", tree = \"x\" }", "source: found kernel and tree"),
+            ("source = { kernel = \"6.12\", commit = \"x\" }", "found a commit without a tree"),
+            ("source = { tree = \"/nowhere\" }", "source.tree: found"),
+            ("source = { kernel = \"6.12\", ptch = \"x\" }", "unknown field `ptch`"),
+            (
+                "kernel = \"6.1\"\nsource = { kernel = \"6.12\" }",
+                "kernel: found 6.1, expected 6.12",
+            ),
+            ("", "variant `base`: kernel: found none, expected a release, or a source"),
+            ("kernel = \"6.12\"\nfeatures = { WA_BIAS = false }", "features: found some"),
+            (
+                "source = { kernel = \"6.12\" }\nmechanisms = { wa-weight = false }",
+                "mechanisms: found `wa-weight`",
+            ),
+        ] {
+            let error = changed(base, to).unwrap_err();
+            assert!(error.starts_with("x.toml: ") && error.contains(expected), "{to}: {error}");
+        }
+        let topology = "source = { kernel = \"6.12\" }\nmechanisms = { sched-cluster = false }";
+        assert!(changed(base, topology).is_ok());
+    }
+}
