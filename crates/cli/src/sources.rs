@@ -5,6 +5,7 @@ use crate::kernels::{built, fetched, trees};
 use definition::{Plan, SourceEntry};
 use kernel::Kernel;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 use tree::{Library, Tree, Trees};
 use vm::Cache;
@@ -19,15 +20,16 @@ pub fn libraries(plan: &Plan, cache: &Cache) -> Result<Vec<Option<Library>>, Fai
             all.push(None);
             continue;
         };
-        let key = (source, variant.hz);
-        if !done.contains_key(&key) {
-            let wrong = |e: Failure| -> Failure {
-                format!("{}: variant `{}`: source: {e}", plan.path, variant.name).into()
-            };
-            let library = library(plan, &trees, cache, source, variant.hz).map_err(wrong)?;
-            done.insert(key, library);
-        }
-        all.push(done.get(&key).cloned());
+        let library = match done.entry((source, variant.hz)) {
+            Entry::Occupied(there) => there.into_mut(),
+            Entry::Vacant(new) => {
+                let wrong = |e: Failure| -> Failure {
+                    format!("{}: variant `{}`: source: {e}", plan.path, variant.name).into()
+                };
+                new.insert(library(plan, &trees, cache, source, variant.hz).map_err(wrong)?)
+            }
+        };
+        all.push(Some(library.clone()));
     }
     Ok(all)
 }
