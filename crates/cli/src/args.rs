@@ -2,8 +2,10 @@
 
 mod guests;
 mod kernels;
+mod measure;
 mod report;
 mod trace;
+mod trees;
 
 pub use self::report::{LayoutArgs, ReportArgs};
 
@@ -12,13 +14,19 @@ pub use guests::{
     VmDomainsArgs,
 };
 
-pub use kernels::{AddArgs, CheckArgs, FeaturesArgs, KernelCommand, KernelDomainsArgs, NameArgs};
+pub use kernels::{
+    AddArgs, CheckArgs, DebugArgs, FeaturesArgs, FuzzArgs, JudgeArgs, KernelCommand,
+    KernelDomainsArgs, NameArgs, With,
+};
+pub use measure::{CostsArgs, MeasureCommand, ShowCostsArgs};
 pub use trace::{Ns, TraceArgs, TraceFormat};
+pub use trees::CompareTreesArgs;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use machine::CpuSet;
 use std::path::PathBuf;
+use tree::Sanitizer;
 
 /// What will this scheduling change do to this workload on that machine?
 #[derive(Debug, Parser)]
@@ -52,6 +60,8 @@ pub enum Command {
     Run(RunArgs),
     /// Print stored results, compare two engines, or compare MMTests results
     Compare(CompareArgs),
+    /// Compare two trees by one metric, with exit codes for `git bisect run`
+    CompareTrees(CompareTreesArgs),
     /// Make a single HTML file from stored results
     Report(ReportArgs),
     /// Predict what studies published, and show both
@@ -72,6 +82,11 @@ pub enum Command {
     Vm {
         #[command(subcommand)]
         command: VmCommand,
+    },
+    /// Count on real kernels what the simulator charges
+    Measure {
+        #[command(subcommand)]
+        command: MeasureCommand,
     },
     /// Write the timeline of a run for Perfetto, as ftrace text or as trace.dat
     Trace(TraceArgs),
@@ -110,6 +125,8 @@ Examples:
   schedscape run experiments/power9-big-core.toml --json > results.json
   schedscape run experiments/power9-big-core.toml --out out/big-core --threads 1
   schedscape run experiments/big-core-guest.toml --engine vm --out out/vm
+  schedscape run experiments/my-patch.toml --runs 1 --sanitize address,undefined
+  schedscape run experiments/my-patch.toml --runs 1 --coverage out/coverage
 
 To resume an interrupted experiment, give the same command again:
   schedscape run experiments/epyc-7742-frequency-invariance.toml --out out/epyc")]
@@ -139,6 +156,12 @@ pub struct RunArgs {
     /// distance
     #[arg(long)]
     pub counters: bool,
+    /// Compile the kernels of sources with these sanitizers: address, undefined
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub sanitize: Vec<Sanitizer>,
+    /// Count which lines of the sources' kernel/sched run, and write an lcov file for each variant into this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub coverage: Option<PathBuf>,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
@@ -195,6 +218,11 @@ Examples:
 pub struct ValidateArgs {
     /// A study [default: all]
     pub study: Option<String>,
+    /// Also predict with the own scheduler of this release's source package, patched as the study proposes, and show both
+    #[arg(long, value_name = "RELEASE")]
+    pub source: Option<kernel::Version>,
+    #[command(flatten)]
+    pub cache: CacheArgs,
     /// Threads that run replicas; 0 is one a CPU
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub threads: usize,

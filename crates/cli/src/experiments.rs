@@ -1,47 +1,63 @@
 //! `schedscape run`, `compare` and `validate`.
 
 use crate::Failure;
-use crate::args::{CompareArgs, EngineName, RunArgs, ValidateArgs};
+use crate::args::{CompareArgs, EngineName, RunArgs};
+use crate::coverage::Counting;
 use crate::guests;
 use crate::guests::cache;
 use crate::mmtests;
 use crate::output::{print, print_json};
 use crate::progress::bar;
-use crate::sources::libraries;
+use crate::sources::{self, libraries};
 use definition::{ExperimentFile, Plan};
 use experiment::journal::Identity;
 use experiment::{Journal, Progress, SourceEngine};
-use report::text::heading;
-use report::{Layout, constants, json, setup, text, validation};
+use report::{Layout, json, setup, text};
 use results::analysis::resampling;
-use results::validate::Cell;
-use results::{Analysis, Engine, Results, sides, store, study};
-use std::path::Path;
+use results::{Analysis, Engine, Results, sides, store};
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use tree::Library;
 
 /// Runs a plan, or what `journal` lacks of it, with progress on a terminal's stderr, and tells what the kernels of sources
-/// warned of.
-fn simulate(
+/// warned of. Libraries that count what is executed write that below `counts`.
+pub fn simulate(
     plan: &Plan,
     threads: usize,
-    libraries: Vec<Option<Library>>,
+    libraries: &[Option<Library>],
+    counts: Option<&Path>,
     journal: Option<&Journal>,
 ) -> Result<Results, Failure> {
-    let files = libraries.into_iter().map(|l| Some(l?.file)).collect();
-    let engine = SourceEngine::new(files, std::env::current_exe()?, &["replica", "--runs"]);
+    let mut engine = source_engine(libraries)?;
+    engine.coverage = counts.map(Path::to_owned);
+    let results = run_all(plan, &engine, threads, journal)?;
+    let warnings = engine.warnings.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for ((variant, what), (times, calls)) in warnings {
+        let times = if times == 1 { "once".to_string() } else { format!("{times} times") };
+        anstream::eprint!("warning: variant `{variant}`: {what}, {times}\n{calls}");
+    }
+    Ok(results)
+}
+
+/// The engine of a plan's variants, whose replicas are this program.
+pub fn source_engine(libraries: &[Option<Library>]) -> Result<SourceEngine, Failure> {
+    Ok(SourceEngine::new(libraries.to_vec(), sources::replica()?))
+}
+
+/// All runs of a plan, with progress on a terminal's stderr.
+pub fn run_all(
+    plan: &Plan,
+    engine: &SourceEngine,
+    threads: usize,
+    journal: Option<&Journal>,
+) -> Result<Results, Failure> {
     let bar = bar("{msg} {wide_bar} {pos}/{len} runs, {eta} left")?;
-    let results = experiment::run_from(plan, &engine, threads, journal, &|progress| {
+    let results = experiment::run_from(plan, engine, threads, journal, &|progress| {
         bar.set_length(progress.runs_in_all as u64);
         bar.set_message(message(&plan.file.name, progress));
         bar.set_position(progress.runs as u64);
     });
     bar.finish_and_clear();
-    let warnings = engine.warnings.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for ((variant, place), (times, calls)) in warnings {
-        let times = if times == 1 { "once".to_string() } else { format!("{times} times") };
-        anstream::eprint!("warning: variant `{variant}`: WARN at {place}, {times}\n{calls}");
-    }
     Ok(results?)
 }
 
@@ -56,6 +72,10 @@ fn message(name: &str, progress: Progress) -> String {
 /// The experiment on each of its machines, with what the command line changes of it.
 fn asked(args: &RunArgs) -> Result<Vec<ExperimentFile>, Failure> {
     let files = ExperimentFile::load_each(&args.experiment)?;
+    let path = args.experiment.display().to_string();
+    for file in files.iter().filter(|f| f.variants.iter().any(|v| !v.groups.is_empty())) {
+        experiment::check_groups(&Plan::new(file.clone(), &path)?)?;
+    }
     files.into_iter().map(|file| changed(file, args)).collect()
 }
 
@@ -63,15 +83,25 @@ fn changed(mut file: ExperimentFile, args: &RunArgs) -> Result<ExperimentFile, F
     if args.seed.is_some() {
         file.seed = args.seed;
     }
+    sources::sanitize(&mut file, &args.sanitize, args.coverage.is_some())?;
+    narrowed(file, &args.workloads, args.runs)
+}
+
+/// Of an experiment only these workloads, unless there are none, and so many runs of each.
+pub fn narrowed(
+    mut file: ExperimentFile,
+    workloads: &[String],
+    runs: Option<u32>,
+) -> Result<ExperimentFile, Failure> {
     let names: Vec<String> = file.workloads.iter().map(|w| w.name.clone()).collect();
-    if let Some(unknown) = args.workloads.iter().find(|w| !names.contains(w)) {
+    if let Some(unknown) = workloads.iter().find(|w| !names.contains(w)) {
         let expected = names.join(", ");
         return Err(format!("--workload: found `{unknown}`, expected one of {expected}").into());
     }
-    if !args.workloads.is_empty() {
-        file.workloads.retain(|w| args.workloads.contains(&w.name));
+    if !workloads.is_empty() {
+        file.workloads.retain(|w| workloads.contains(&w.name));
     }
-    if let Some(runs) = args.runs {
+    if let Some(runs) = runs {
         file.workloads.iter_mut().for_each(|w| w.runs = runs);
     }
     Ok(file)
@@ -90,12 +120,14 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let several = plans.len() > 1;
     for plan in plans {
-        // Each machine has a store of its own.
-        let out = args.out.as_ref().map(|dir| match several {
+        // Each machine has directories of its own.
+        let of_machine = |dir: &PathBuf| match several {
             true => dir.join(&plan.file.machine),
             false => dir.clone(),
-        });
-        run_plan(&RunArgs { out, ..args.clone() }, plan)?;
+        };
+        let out = args.out.as_ref().map(of_machine);
+        let coverage = args.coverage.as_ref().map(of_machine);
+        run_plan(&RunArgs { out, coverage, ..args.clone() }, plan)?;
     }
     Ok(())
 }
@@ -104,9 +136,15 @@ fn run_plan(args: &RunArgs, plan: Plan) -> Result<(), Failure> {
     match args.engine {
         EngineName::Sim => {
             args.guest.refuse_for_sim(args.boots.map(|_| "--boots"))?;
-            let libraries = libraries(&plan, &cache(&args.guest.cache)?)?;
+            let cache = cache(&args.guest.cache)?;
+            let counting = args.coverage.as_deref().map(Counting::new).transpose()?;
+            let more = counting.as_ref().map(|_| tree::coverage::CONFIG);
+            let libraries = libraries(&plan, &cache, more.as_slice())?;
             let run = |journal: Option<&Journal>| {
-                simulate(&plan, args.threads, libraries.clone(), journal)
+                let counts = counting.as_ref().map(Counting::counts);
+                let results = simulate(&plan, args.threads, &libraries, counts, journal)?;
+                counting.as_ref().map(|c| c.tell(&plan, &cache, &libraries)).transpose()?;
+                Ok(results)
             };
             let keys: Vec<String> = libraries.iter().flatten().map(|l| l.key.clone()).collect();
             run_by(args, &plan, Engine::Sim, &keys, &run)
@@ -198,25 +236,4 @@ fn engines(one: &Path, other: &Path, args: &CompareArgs) -> Result<(), Failure> 
         return print_json(&compared);
     }
     print(&report::sides::sides(&compared, args.counters))
-}
-
-pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
-    let names: Vec<&str> = match &args.study {
-        Some(name) => vec![name.as_str()],
-        None => study::names(),
-    };
-    let mut all: Vec<Cell> = Vec::new();
-    let mut text = String::new();
-    for name in names {
-        let (source, path) = study::experiment(name)?;
-        let plan = Plan::new(ExperimentFile::parse(source, &path)?, &path)?;
-        let results = simulate(&plan, args.threads, vec![], None)?;
-        let published = Analysis::of(&results, resampling()?)?.published;
-        let published = published.ok_or_else(|| format!("{path}: study: found none"))?;
-        text.push_str(&heading(&format!("{name}: {}", published.study.title)));
-        text.push_str(&validation::validation(&published));
-        text.push_str(&constants::by_mark(&plan.machine.name, &plan.machine.constants));
-        all.extend(published.validation.cells);
-    }
-    if args.json { print_json(&all) } else { print(&text) }
 }

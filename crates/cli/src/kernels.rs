@@ -1,5 +1,8 @@
 //! `schedscape kernel`: trees, their schedulers as libraries, and the domains that these build.
 
+mod debug;
+mod fuzz;
+
 use crate::args::{
     AddArgs, CheckArgs, FeaturesArgs, KernelCommand, KernelDomainsArgs, MachineArgs, NameArgs,
 };
@@ -14,7 +17,7 @@ use kernel::{Kernel, Version};
 use machine::{Machine, Snapshot};
 use replica::{Answer, Request, ask};
 use std::path::Path;
-use tree::{Library, Shape, Tree, Trees};
+use tree::{Library, Sanitizer, Shape, Tree, Trees};
 use vm::{Cache, VmError};
 
 /// Suites that have had kernels' source packages, those with the releases that most people ask for first.
@@ -32,18 +35,29 @@ pub fn run(command: &KernelCommand) -> Result<(), Failure> {
         KernelCommand::Build(args) => {
             let trees = trees(&cache(&args.cache)?);
             let tree = trees.get(&args.name)?;
-            let library = built(&trees, &tree, &[])?;
+            let library = built(&trees, &tree, &lines(&args.sanitize))?;
             let news = if library.is_new { "built" } else { "up to date" };
-            print(&format!("{}: {news}, {}\n", tree.name, &library.key[..16]))
+            print(&format!("{}: {news}, {}\n", tree.name, &library.key[..16]))?;
+            let left_out = library.left_out.iter();
+            print(&left_out.map(|line| format!("    left out: {line}\n")).collect::<String>())
         }
         KernelCommand::Domains(args) => domains(args),
         KernelCommand::Features(args) => features(args),
+        KernelCommand::Sysctls(args) => sysctls(args),
         KernelCommand::Check(args) => check(args),
+        KernelCommand::Judge(args) => crate::judge::run(args),
+        KernelCommand::Debug(args) => debug::debug(args),
+        KernelCommand::Fuzz(args) => fuzz::fuzz(args),
         KernelCommand::Remove(NameArgs { name, cache: dir }) => {
             trees(&cache(dir)?).remove(name)?;
             print(&format!("{name}: forgotten\n"))
         }
     }
+}
+
+/// What makes `sanitizers` part of a library.
+fn lines(sanitizers: &[Sanitizer]) -> Vec<String> {
+    sanitizers.iter().map(|sanitizer| sanitizer.config_line()).collect()
 }
 
 /// The process that a library is loaded into.
@@ -61,14 +75,9 @@ pub fn trees(cache: &Cache) -> Trees {
 
 fn listed(all: &[Tree]) -> String {
     let line = |tree: &Tree| {
-        let patches = tree.patches.iter().map(|p| format!(" + {}", p.display()));
-        format!(
-            "{}  {}  {}{}\n",
-            tree.name,
-            tree.release,
-            tree.root.display(),
-            patches.collect::<String>()
-        )
+        let more = tree.patches.iter().chain(&tree.config).map(|p| format!(" + {}", p.display()));
+        let more = more.collect::<String>();
+        format!("{}  {}  {}{more}\n", tree.name, tree.release, tree.root.display())
     };
     all.iter().map(line).collect()
 }
@@ -86,7 +95,7 @@ fn add(args: &AddArgs) -> Result<(), Failure> {
         }
     };
     let name = args.name.as_deref().unwrap_or(&default);
-    let tree = trees(&cache).add(name, &root, &args.patches)?;
+    let tree = trees(&cache).add(name, &root, &args.patches, args.config.as_deref())?;
     print(&format!("{}: {} in {}\n", tree.name, tree.release, tree.root.display()))
 }
 
@@ -148,14 +157,28 @@ fn setting(machine: &MachineArgs, version: Version) -> Result<Setting, Failure> 
     Ok(Setting { whole, online, kernel, offline })
 }
 
-fn answer(library: &Library, setting: &Setting, features: &[String]) -> Result<Answer, Failure> {
+/// What is written to a kernel before it answers.
+#[derive(Default)]
+struct Written {
+    features: Vec<String>,
+    sysctls: Vec<(String, String)>,
+}
+
+fn answer(library: &Library, setting: &Setting, written: Written) -> Result<Answer, Failure> {
     let request = Request {
         library: library.file.clone(),
         shape: Shape::of(&setting.whole, &setting.kernel)?,
-        features: features.to_vec(),
+        features: written.features,
+        sysctls: written.sysctls,
         offline: setting.offline.clone(),
     };
-    Ok(ask(&std::env::current_exe()?, &["replica"], &request)?)
+    let program = std::env::current_exe()?;
+    let answer = ask(&program, &["replica"], &library.environment, &request)?;
+    // The first of several has the functions that called.
+    for (what, calls) in answer.warnings.iter().filter(|(_, calls)| !calls.is_empty()) {
+        anstream::eprint!("warning: {}: {what}\n{calls}", setting.whole.name);
+    }
+    Ok(answer)
 }
 
 /// The lines of a log that tell of domains.
@@ -177,7 +200,7 @@ fn told(of: &Difference) -> String {
 
 /// The log of the state that was asked for, and where it differs from the prediction.
 fn compared(library: &Library, setting: &Setting) -> Result<(String, Vec<String>), Failure> {
-    let answer = answer(library, setting, &[])?;
+    let answer = answer(library, setting, Written::default())?;
     let version = setting.kernel.version;
     let (log, predicted, extent) = match setting.offline.last() {
         None => (
@@ -215,22 +238,41 @@ fn domains(args: &KernelDomainsArgs) -> Result<(), Failure> {
     Err(Box::new(Differ))
 }
 
-/// The machine on which features are asked for: any would do, and this one is small.
+/// The machine on which features and sysctls are asked for: any would do, and this one is small.
 const SMALL: &str = "power9-big-core";
 
 fn features(args: &FeaturesArgs) -> Result<(), Failure> {
+    let written = Written { features: args.words.clone(), ..Written::default() };
+    print(&after(args, written)?.features)
+}
+
+fn sysctls(args: &FeaturesArgs) -> Result<(), Failure> {
+    let pair = |word: &String| match word.split_once('=') {
+        Some((name, value)) => Ok((name.to_string(), value.to_string())),
+        None => Err(format!("WORDS: found {word}, expected NAME=VALUE")),
+    };
+    let sysctls = args.words.iter().map(pair).collect::<Result<_, _>>()?;
+    print(&after(args, Written { sysctls, ..Written::default() })?.sysctls)
+}
+
+/// What the tree in `args` says after something was written.
+fn after(args: &FeaturesArgs, written: Written) -> Result<Answer, Failure> {
     let trees = trees(&cache(&args.cache)?);
     let tree = trees.get(&args.name)?;
     let library = built(&trees, &tree, &[])?;
+    small(&library, tree.version()?, written)
+}
+
+/// What a kernel on a small machine says after something was written.
+fn small(library: &Library, version: Version, written: Written) -> Result<Answer, Failure> {
     let machine = MachineArgs { machine: SMALL.to_string(), smt: None, online: None };
-    let setting = setting(&machine, tree.version()?)?;
-    print(&answer(&library, &setting, &args.words)?.features)
+    answer(library, &setting(&machine, version)?, written)
 }
 
 fn check(args: &CheckArgs) -> Result<(), Failure> {
     let trees = trees(&cache(&args.cache)?);
     let tree = trees.get(&args.name)?;
-    let library = built(&trees, &tree, &[])?;
+    let library = built(&trees, &tree, &lines(&args.sanitize))?;
     let mut machines = args.machines.clone();
     if machines.is_empty() {
         machines = machine::catalog::names().into_iter().map(str::to_string).collect();

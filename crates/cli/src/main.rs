@@ -1,12 +1,16 @@
 //! The `schedscape` command.
 
 mod args;
+mod compare_trees;
+mod coverage;
 mod domains;
 mod domains_diff;
 mod experiments;
 mod guests;
+mod judge;
 mod kernels;
 mod machines;
+mod measure;
 mod mmtests;
 mod output;
 mod prefetch_sweep;
@@ -15,6 +19,7 @@ mod recorded;
 mod report_page;
 mod sources;
 mod timelines;
+mod validation;
 
 use args::{Args, Command, MachineCommand};
 use clap::{CommandFactory, Parser};
@@ -24,7 +29,7 @@ use std::process::ExitCode;
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
-    match run(Args::parse()) {
+    match run(parsed()) {
         Ok(code) => code,
         Err(failure) if output::is_broken_pipe(failure.as_ref()) => ExitCode::SUCCESS,
         Err(failure) if failure.is::<domains_diff::Differ>() => ExitCode::from(1),
@@ -35,16 +40,31 @@ fn main() -> ExitCode {
     }
 }
 
+/// The command line. `git bisect run` would take the 2 of a wrong one for a bad commit.
+fn parsed() -> Args {
+    Args::try_parse().unwrap_or_else(|error| {
+        let bisects = std::env::args_os().nth(1).is_some_and(|name| name == "compare-trees");
+        if !(bisects && error.use_stderr()) {
+            error.exit();
+        }
+        // A stderr that is closed hears nothing.
+        let _ = error.print();
+        std::process::exit(compare_trees::WRONG.into())
+    })
+}
+
 fn run(args: Args) -> Result<ExitCode, Failure> {
     match args.command {
         Command::Machine { command: MachineCommand::Diff(args) } => return machines::diff(&args),
+        Command::CompareTrees(args) => return Ok(compare_trees::compare_trees(&args)),
         Command::Vm { command } => return guests::run(&command),
+        Command::Measure { command } => measure::run(&command),
         Command::Kernel { command } => kernels::run(&command),
         Command::Replica { runs } => kernels::replica(runs),
         Command::Run(args) => experiments::run(&args),
         Command::Compare(args) => experiments::compare(&args),
         Command::Report(args) => report_page::report(&args),
-        Command::Validate(args) => experiments::validate(&args),
+        Command::Validate(args) => validation::validate(&args),
         Command::Machine { command: MachineCommand::Show(args) } => machines::show(&args),
         Command::Machine { command: MachineCommand::List } => machines::list(),
         Command::Domains(args) => domains::domains(&args),

@@ -1,12 +1,14 @@
 //! `schedscape report`.
 
-use crate::Failure;
 use crate::args::ReportArgs;
+use crate::guests::cache;
 use crate::output::{print, write_whole};
+use crate::{Failure, sources};
 use definition::{ExperimentFile, Plan};
-use experiment::heat;
+use experiment::{heat, watched};
 use report::html::{Heats, Report, Source};
 use results::analysis::resampling;
+use results::heat::Heat;
 use results::store::{self, Stored};
 use results::{Analysis, Results, reproduce};
 
@@ -79,7 +81,7 @@ fn heats(args: &ReportArgs, results: &Results, plan: Option<&Plan>) -> Result<He
     let mut variants = Vec::new();
     for v in file.variants_of(workload) {
         let name = file.variants[v].name.clone();
-        let heat = heat(plan, workload, v, 0).map_err(|e| e.to_string());
+        let heat = one_heat(args, plan, workload, v).map_err(|e| e.to_string());
         let stored = results.workloads.get(workload).and_then(|w| {
             w.variants.iter().find(|of| of.name == name)?.runs.first().map(|run| &run.metrics)
         });
@@ -91,6 +93,19 @@ fn heats(args: &ReportArgs, results: &Results, plan: Option<&Plan>) -> Result<He
         variants.push((name, heat));
     }
     Ok(Heats::Of { workload: file.workloads[workload].title.clone(), variants, changed })
+}
+
+/// Run 0 of a workload under a variant, by its source where it has one.
+fn one_heat(
+    args: &ReportArgs,
+    plan: &Plan,
+    workload: usize,
+    variant: usize,
+) -> Result<Heat, Failure> {
+    let entry = &plan.file.variants[variant];
+    let Some(source) = &entry.source else { return Ok(heat(plan, workload, variant, 0)?) };
+    let library = sources::library(plan, &cache(&args.cache)?, entry, source, &[])?;
+    Ok(watched(plan, (workload, variant), 0, &library, &sources::replica()?)?)
 }
 
 /// The first workload that has variants to compare, else the first; of a table's rows the middle one, as the first says least.

@@ -2,17 +2,46 @@
 
 use crate::Failure;
 use crate::kernels::{built, fetched, trees};
-use definition::{Plan, SourceEntry};
+use definition::file::VariantEntry;
+use definition::{ExperimentFile, Plan, SourceEntry};
 use kernel::Kernel;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
-use tree::{Library, Tree, Trees};
+use tree::{Library, Sanitizer, Tree};
 use vm::Cache;
 
+/// Has the sources of `file` compiled with `sanitizers`, too.
+pub fn sanitize(
+    file: &mut ExperimentFile,
+    sanitizers: &[Sanitizer],
+    counts: bool,
+) -> Result<(), Failure> {
+    if file.variants.iter().all(|v| v.source.is_none()) {
+        let option = if counts { "--coverage" } else { "--sanitize" };
+        return match counts || !sanitizers.is_empty() {
+            true => Err(format!("{option}: found no variant with a source, expected one").into()),
+            false => Ok(()),
+        };
+    }
+    let sources = file.variants.iter_mut().filter_map(|v| v.source.as_mut());
+    sources.for_each(|source| source.sanitize.extend(sanitizers));
+    Ok(())
+}
+
+/// The program that serves runs under a tree's code, and its arguments.
+pub fn replica() -> Result<(PathBuf, Vec<String>), Failure> {
+    Ok((std::env::current_exe()?, ["replica", "--runs"].map(str::to_string).to_vec()))
+}
+
 /// By variant: the library of its source, where it has one.
-pub fn libraries(plan: &Plan, cache: &Cache) -> Result<Vec<Option<Library>>, Failure> {
-    let trees = trees(cache);
+///
+/// `more` are lines of configuration for all.
+pub fn libraries(
+    plan: &Plan,
+    cache: &Cache,
+    more: &[&str],
+) -> Result<Vec<Option<Library>>, Failure> {
     let mut done: BTreeMap<(&SourceEntry, Option<u32>), Library> = BTreeMap::new();
     let mut all = Vec::new();
     for variant in &plan.file.variants {
@@ -22,34 +51,50 @@ pub fn libraries(plan: &Plan, cache: &Cache) -> Result<Vec<Option<Library>>, Fai
         };
         let library = match done.entry((source, variant.hz)) {
             Entry::Occupied(there) => there.into_mut(),
-            Entry::Vacant(new) => {
-                let wrong = |e: Failure| -> Failure {
-                    format!("{}: variant `{}`: source: {e}", plan.path, variant.name).into()
-                };
-                new.insert(library(plan, &trees, cache, source, variant.hz).map_err(wrong)?)
-            }
+            Entry::Vacant(new) => new.insert(library(plan, cache, variant, source, more)?),
         };
         all.push(Some(library.clone()));
     }
     Ok(all)
 }
 
-fn library(
+/// The library of `source`, which is that of `variant`.
+pub fn library(
     plan: &Plan,
-    trees: &Trees,
+    cache: &Cache,
+    variant: &VariantEntry,
+    source: &SourceEntry,
+    more: &[&str],
+) -> Result<Library, Failure> {
+    let wrong = |e: Failure| -> Failure {
+        format!("{}: variant `{}`: source: {e}", plan.path, variant.name).into()
+    };
+    let library = built_for(plan, cache, source, variant.hz, more).map_err(wrong)?;
+    for line in &library.left_out {
+        let file = source.config_file.as_ref().map_or("".into(), |file| file.to_string_lossy());
+        anstream::eprintln!("variant `{}`: {file}: left out: {line}", variant.name);
+    }
+    Ok(library)
+}
+
+fn built_for(
+    plan: &Plan,
     cache: &Cache,
     source: &SourceEntry,
     hz: Option<u32>,
+    more: &[&str],
 ) -> Result<Library, Failure> {
-    let tree = tree(plan, trees, cache, source)?;
+    let trees = trees(cache);
+    let tree = tree(plan, cache, source)?;
     let hz = hz.filter(|&hz| hz != Kernel::DEFAULT_HZ).map(|hz| format!("CONFIG_HZ_{hz}=y"));
-    let config: Vec<String> = hz.into_iter().chain(source.config_lines()).collect();
-    built(trees, &tree, &config)
+    let more = more.iter().map(|line| line.to_string());
+    let config: Vec<String> = hz.into_iter().chain(source.config_lines()).chain(more).collect();
+    built(&trees, &tree, &config)
 }
 
 /// The tree that `source` names, under a name of its own.
-fn tree(plan: &Plan, trees: &Trees, cache: &Cache, source: &SourceEntry) -> Result<Tree, Failure> {
-    let folder = plan.folder();
+pub fn tree(plan: &Plan, cache: &Cache, source: &SourceEntry) -> Result<Tree, Failure> {
+    let (trees, folder) = (trees(cache), plan.folder());
     let (root, base): (PathBuf, String) = match (source.kernel, source.root(folder)) {
         (Some(version), _) => (fetched(cache, version)?, version.to_string()),
         (None, Some(root)) => {
@@ -61,5 +106,6 @@ fn tree(plan: &Plan, trees: &Trees, cache: &Cache, source: &SourceEntry) -> Resu
         }
         (None, None) => return Err("found neither kernel nor tree, expected one".into()),
     };
-    Ok(trees.unnamed(&base, &root, &source.patches(folder))?)
+    let config = source.config_file.as_ref().map(|file| folder.join(file));
+    Ok(trees.unnamed(&base, &root, &source.patches(folder), config.as_deref())?)
 }

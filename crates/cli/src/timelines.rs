@@ -5,7 +5,7 @@ use crate::args::{EngineName, Ns, TraceArgs, TraceFormat};
 use crate::domains::recorded_kernel;
 use crate::guests;
 use crate::output::{print, write_file};
-use crate::sources::libraries;
+use crate::sources::library;
 use definition::{ExperimentFile, Plan, folder_of};
 use experiment::Again;
 use machine::Snapshot;
@@ -80,17 +80,19 @@ fn watched(
 
 /// The same command in another process, which loads the library of the variant's source.
 fn in_replica(plan: &Plan, args: &TraceArgs) -> Result<(), Failure> {
-    let (_, variant) = which(&plan.file, args)?;
-    let libraries = libraries(plan, &guests::cache(&args.guest.cache)?)?;
-    let at = plan.file.variants.iter().position(|v| v.name == variant);
-    let library = at.and_then(|at| libraries[at].clone()).ok_or("found no source, expected one")?;
+    let (_, variant) = which(&plan.file, &args.workload, &args.variant)?;
+    let variant = plan.file.variants.iter().find(|v| v.name == variant);
+    let sourced = variant.and_then(|v| Some((v, v.source.as_ref()?)));
+    let (variant, source) = sourced.ok_or("found no source, expected one")?;
+    let library = library(plan, &guests::cache(&args.guest.cache)?, variant, source, &[])?;
     let mut command = std::process::Command::new(std::env::current_exe()?);
     command.args(std::env::args_os().skip(1)).arg("--library").arg(library.file);
+    command.envs(library.environment);
     let output = command.stdin(std::process::Stdio::null()).output()?;
     if output.status.success() {
         return print(&String::from_utf8_lossy(&output.stdout));
     }
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_string();
+    let said = replica::last_words(&output.stderr, output.status);
     Err(said.strip_prefix("error: ").unwrap_or(&said).to_string().into())
 }
 
@@ -135,7 +137,7 @@ fn in_guest(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
         return Err(format!("{option}: found --engine vm, expected sim").into());
     }
     let mut file = ExperimentFile::load(&args.source)?;
-    let (workload, variant) = which(&file, args)?;
+    let (workload, variant) = which(&file, &args.workload, &args.variant)?;
     file.workloads.retain(|w| w.name == workload);
     let plan = Plan::new(file, &source)?;
     let text = write_file(&args.output, |file| {
@@ -228,23 +230,41 @@ fn written(args: &TraceArgs, records: u64, of: &str) -> Result<String, Failure> 
 
 /// The run that was asked for.
 fn again<'a>(plan: &'a Plan, args: &TraceArgs) -> Result<Again<'a>, Failure> {
-    let (workload, variant) = which(&plan.file, args)?;
+    let (workload, variant) = which(&plan.file, &args.workload, &args.variant)?;
     Ok(experiment::again(plan, &workload, &variant, args.run.unwrap_or(0))?)
 }
 
+/// The experiment on the machine that is asked for, or on its only one.
+pub fn on_machine(path: &Path, machine: Option<&str>) -> Result<ExperimentFile, Failure> {
+    let mut files = ExperimentFile::load_each(path)?;
+    let names: Vec<String> = files.iter().map(|f| f.machine.clone()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let machine = chosen("--machine", machine, &names)?;
+    let at = names.iter().position(|name| *name == machine).unwrap_or(0);
+    Ok(files.swap_remove(at))
+}
+
 /// Names of the workload and the variant that were asked for.
-fn which(file: &ExperimentFile, args: &TraceArgs) -> Result<(String, String), Failure> {
+pub fn which(
+    file: &ExperimentFile,
+    workload: &Option<String>,
+    variant: &Option<String>,
+) -> Result<(String, String), Failure> {
     let names: Vec<&str> = file.workloads.iter().map(|w| w.name.as_str()).collect();
-    let workload = chosen("--workload", args.workload.as_deref(), &names)?;
+    let workload = chosen("--workload", workload.as_deref(), &names)?;
     let at = names.iter().position(|name| *name == workload);
     let variants = at.map_or(vec![], |at| file.variants_of(at));
     let names: Vec<&str> = variants.iter().map(|&v| file.variants[v].name.as_str()).collect();
-    let variant = chosen("--variant", args.variant.as_deref(), &names)?;
+    let variant = chosen("--variant", variant.as_deref(), &names)?;
     Ok((workload.to_string(), variant.to_string()))
 }
 
 /// What an option names, or the only thing that it can name.
-fn chosen<'a>(option: &str, named: Option<&'a str>, names: &[&'a str]) -> Result<&'a str, Failure> {
+pub fn chosen<'a>(
+    option: &str,
+    named: Option<&'a str>,
+    names: &[&'a str],
+) -> Result<&'a str, Failure> {
     match (named, names) {
         (Some(name), names) if names.contains(&name) => Ok(name),
         (None, [only]) => Ok(only),

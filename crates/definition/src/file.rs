@@ -5,21 +5,25 @@ mod constants;
 mod each;
 mod entry;
 mod frequency;
+mod groups;
 mod hotplug;
 mod prefetch;
+mod release;
 mod source;
 
 pub use background::BackgroundEntry;
 pub use constants::{ConstantsEntry, ConstantsError};
 pub use entry::{DEFAULT_RUNS, RowEntry, WorkloadEntry};
 pub use frequency::FrequencyEntry;
+pub use groups::{GroupEntry, Word};
 pub use hotplug::HotplugEntry;
 pub use prefetch::PrefetchEntry;
-pub use source::{ConfigValue, Patches, SourceEntry};
+pub use source::{ConfigValue, Patches, SourceEntry, SysctlValue};
 
-use crate::{DefinitionError, folder_of};
-use kernel::{MechanismId, Version};
+use crate::DefinitionError;
+use kernel::Version;
 use serde::{Deserialize, Serialize};
+use setting::Group;
 use std::collections::BTreeMap;
 use std::path::Path;
 use workload::background::Background;
@@ -86,6 +90,12 @@ pub struct VariantEntry {
     /// With `source`: tunables of its scheduler in debugfs, such as `base_slice_ns`, by their paths below `sched`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub debug: BTreeMap<String, u64>,
+    /// With `source`: sysctls of its scheduler, such as `"kernel.sched_rt_runtime_us" = 900000`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sysctl: BTreeMap<String, SysctlValue>,
+    /// With `source`: its control groups, by their paths below the root.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<String, GroupEntry>,
     /// Mechanisms that differ from the release's defaults, by name.
     #[serde(default)]
     pub mechanisms: BTreeMap<String, bool>,
@@ -124,6 +134,16 @@ pub struct GuestEntry {
 }
 
 impl VariantEntry {
+    /// Its control groups, and those above them, which come first.
+    pub fn groups(&self) -> Vec<Group> {
+        groups::all(&self.groups)
+    }
+
+    /// What its control groups are, for people.
+    pub fn groups_set(&self) -> Vec<String> {
+        groups::set(&self.groups)
+    }
+
     /// Words for a real kernel's command line; empty where there are none.
     pub fn command_line(&self) -> &str {
         self.guest.as_ref().map_or("", |guest| &guest.append)
@@ -206,54 +226,6 @@ impl ExperimentFile {
         }
     }
 
-    /// Gives the release of its source to each variant that names none.
-    fn release_all(&mut self, file: &str) -> Result<(), DefinitionError> {
-        for v in &mut self.variants {
-            let refuse = |field: &str, found: String, expected: &str| DefinitionError::Field {
-                file: file.to_string(),
-                field: format!("variant `{}`: {field}", v.name),
-                found,
-                expected: expected.to_string(),
-            };
-            if let Some((found, expected)) = v.source.as_ref().and_then(SourceEntry::wrong) {
-                return Err(refuse("source", found, expected));
-            }
-            let Some(source) = &v.source else {
-                if v.kernel == NO_RELEASE {
-                    return Err(refuse("kernel", "none".to_string(), "a release, or a source"));
-                }
-                let set = if v.features.is_empty() { "debug" } else { "features" };
-                if !v.features.is_empty() || !v.debug.is_empty() {
-                    let expected =
-                        "none without a source: what the model can switch are `mechanisms`";
-                    return Err(refuse(set, "some".to_string(), expected));
-                }
-                continue;
-            };
-            let rule = v
-                .mechanisms
-                .keys()
-                .find(|name| !MechanismId::by_name(name).is_some_and(MechanismId::is_of_topology));
-            if let Some(rule) = rule {
-                let expected = "none that is a rule of the scheduler: a tree has its own, and `features` switch them";
-                return Err(refuse("mechanisms", format!("`{rule}`"), expected));
-            }
-            let release = match (source.kernel, source.root(folder_of(Path::new(file)))) {
-                (Some(release), _) => release,
-                (None, Some(root)) => tree::release(&root)
-                    .map_err(|e| refuse("source.tree", e.to_string(), "a kernel tree"))?,
-                (None, None) => continue,
-            };
-            if v.kernel == NO_RELEASE {
-                v.kernel = release;
-            } else if v.kernel != release {
-                let expected = format!("{release}, as its source is");
-                return Err(refuse("kernel", v.kernel.to_string(), &expected));
-            }
-        }
-        Ok(())
-    }
-
     /// The seed, given or not.
     pub fn seed(&self) -> u64 {
         self.seed.unwrap_or(DEFAULT_SEED)
@@ -302,6 +274,11 @@ impl ExperimentFile {
                     false => ("one", "none, as the baseline has none"),
                 };
                 return refuse(format!("variant `{}`: frequency", v.name), found.into(), expected);
+            }
+            if let Some((key, found, expected)) =
+                v.frequency.as_ref().and_then(|f| f.wrong(v.source.is_some()))
+            {
+                return refuse(format!("variant `{}`: frequency.{key}", v.name), found, expected);
             }
             let hz = v.hz.unwrap_or(kernel::Kernel::DEFAULT_HZ);
             if ![100, 250, 300, 1000].contains(&hz) {

@@ -3,10 +3,12 @@
 //! [`ExperimentFile`] is the file as data. [`Plan`] finds what the file names: it reads the machine, switches the kernels'
 //! mechanisms and builds workloads. Nothing here runs anything.
 
+mod by_source;
 mod error;
 pub mod file;
 mod plan;
 
+pub use by_source::{PATCHES, ShippedPatch};
 pub use error::DefinitionError;
 pub use file::{ExperimentFile, SourceEntry, toml_of};
 pub use plan::Plan;

@@ -80,6 +80,7 @@ impl Plan {
             frequency: variant.frequency.as_ref().map(FrequencyEntry::frequency),
             prefetch: (variant.prefetch.as_ref())
                 .map_or_else(Prefetch::default, PrefetchEntry::prefetch),
+            groups: variant.groups(),
         }
     }
 
@@ -94,8 +95,13 @@ impl Plan {
     /// Constants that the machine lacks, parameters that cannot be, files that cannot be read.
     pub fn workload(&self, entry: &WorkloadEntry, machine: &Machine) -> Result<Built, BuildError> {
         let read = |file: &str| std::fs::read_to_string(self.folder().join(file));
-        let target =
-            Target { constants: &machine.constants, online: machine.online.clone(), read: &read };
+        let target = Target {
+            constants: &machine.constants,
+            online: machine.online.clone(),
+            // The model has the fair class alone, and variants share their workloads.
+            policies: self.file.variants.iter().all(|v| v.source.is_some()),
+            read: &read,
+        };
         let mut built = entry.benchmark.build(&target)?;
         if entry.background.unwrap_or(true) {
             let clock_khz = machine.constants.value("nominal_khz")?;

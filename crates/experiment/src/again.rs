@@ -8,7 +8,7 @@ use definition::Plan;
 use kernel::Kernel;
 use machine::Machine;
 use results::{Results, ResultsError};
-use sim::{RunResult, Scenario, Trace};
+use sim::{NoTrace, RunResult, Scenario, Trace};
 use std::path::{Path, PathBuf};
 
 /// A run that can be watched.
@@ -109,6 +109,42 @@ impl Again<'_> {
         Again { library: Some(library), ..self }
     }
 
+    /// Runs it by `library`, loaded into this process, and stops for a debugger at `at_ns`.
+    ///
+    /// # Errors
+    /// As [`Again::run`], and a time that the run does not come to.
+    pub fn debugged(&self, library: &Path, at_ns: u64) -> Result<(), ExperimentError> {
+        let mut stopped = false;
+        let result = boot_variant(self.plan, self.at, &self.scenario, library)
+            .map_err(|e| EngineError::Reported(e.to_string()))
+            .and_then(|mut kernel| {
+                kernel.stop_at(at_ns);
+                let ran = self.scenario.run_source(&mut kernel, self.seed, &mut NoTrace);
+                stopped = kernel.was_stopped();
+                Ok(ran?)
+            });
+        let end_ns = result.map_err(|reason| self.failed(reason))?.end_ns;
+        if stopped {
+            return Ok(());
+        }
+        let ms = |ns: u64| ns as f64 / 1e6;
+        Err(ExperimentError::Field {
+            file: self.plan.path.clone(),
+            field: "--at".to_string(),
+            found: format!("{} ms", ms(at_ns)),
+            expected: format!("a time before the run's end at {:.6} ms", ms(end_ns)),
+        })
+    }
+
+    fn failed(&self, reason: EngineError) -> ExperimentError {
+        ExperimentError::Run {
+            workload: self.workload.clone(),
+            variant: self.variant.clone(),
+            run: self.run,
+            reason: Box::new(reason),
+        }
+    }
+
     /// Runs it, watched by `trace`.
     ///
     /// # Errors
@@ -117,16 +153,11 @@ impl Again<'_> {
         let result = match &self.library {
             None if self.has_source() => Err(EngineError::Elsewhere),
             None => Ok(self.scenario.run_traced(self.seed, trace)),
-            Some(library) => boot_variant(self.plan, self.at, library)
+            Some(library) => boot_variant(self.plan, self.at, &self.scenario, library)
                 .map(|kernel| self.scenario.run_source(kernel, self.seed, trace))
                 .map_err(|e| EngineError::Reported(e.to_string())),
         };
-        result.and_then(|ran| Ok(ran?)).map_err(|reason| ExperimentError::Run {
-            workload: self.workload.clone(),
-            variant: self.variant.clone(),
-            run: self.run,
-            reason: Box::new(reason),
-        })
+        result.and_then(|ran| Ok(ran?)).map_err(|reason| self.failed(reason))
     }
 
     /// Which run it is, for people.

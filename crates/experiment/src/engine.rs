@@ -1,10 +1,12 @@
 //! Engines that give the same run for the same seed: the simulator.
 
 use definition::Plan;
+use definition::file::VariantEntry;
 use kernel::Kernel;
 use machine::Machine;
 use results::{MetricInfo, Run, power};
 use setting::Setting;
+use sim::counters::{Bandwidth, Pressure};
 use sim::hypervisor::Hypervisor;
 use sim::{Counters, RunResult, Scenario, SimError};
 use vm::VmError;
@@ -52,8 +54,8 @@ pub trait Engine: Sync {
     /// Which engine it is, as in results.
     fn name(&self) -> results::Engine;
 
-    /// What it counts in every run.
-    fn counters(&self) -> Vec<Counter>;
+    /// What it counts in every run of `plan`.
+    fn counters(&self, plan: &Plan) -> Vec<Counter>;
 
     /// What a workload gives in `setting`.
     fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo>;
@@ -78,11 +80,47 @@ pub trait Engine: Sync {
     /// # Errors
     /// A run that fails.
     fn run(&self, job: &Self::Job, run: u32, seed: u64) -> Result<Run, EngineError>;
+
+    /// Gives up what runs of `job` shared: the last one is done.
+    fn finished(&self, _job: &Self::Job) {}
 }
 
 /// The simulator. The same seed gives the same run.
 #[derive(Debug, Clone, Copy)]
 pub struct SimEngine;
+
+/// What is counted where an experiment gives reason to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Also {
+    /// Quotas, where a variant has control groups.
+    Bandwidth,
+    /// Pressure, where the configuration of a variant's source has it.
+    Pressure,
+}
+
+impl Also {
+    fn of(plan: &Plan) -> Vec<Also> {
+        let bandwidth = plan.file.variants.iter().any(|v| !v.groups.is_empty());
+        let has_psi = |v: &VariantEntry| v.source.as_ref().is_some_and(|s| s.has("PSI"));
+        let pressure = plan.file.variants.iter().any(has_psi);
+        let all = [(bandwidth, Also::Bandwidth), (pressure, Also::Pressure)];
+        all.into_iter().filter(|(is_on, _)| *is_on).map(|(_, also)| also).collect()
+    }
+
+    fn schema(self) -> Vec<Counter> {
+        match self {
+            Also::Bandwidth => Bandwidth::schema(),
+            Also::Pressure => Pressure::schema(),
+        }
+    }
+
+    fn values(self, counters: &Counters) -> Vec<u64> {
+        match self {
+            Also::Bandwidth => counters.bandwidth.values(),
+            Also::Pressure => counters.pressure.values(),
+        }
+    }
+}
 
 /// What the simulator runs.
 #[derive(Debug)]
@@ -90,6 +128,7 @@ pub struct SimJob {
     pub(crate) subject: Subject,
     /// The workload's own metrics.
     metrics: Vec<MetricInfo>,
+    also: Vec<Also>,
 }
 
 /// A machine, or a host with partitions.
@@ -108,8 +147,10 @@ impl Engine for SimEngine {
         results::Engine::Sim
     }
 
-    fn counters(&self) -> Vec<Counter> {
-        Counters::schema()
+    fn counters(&self, plan: &Plan) -> Vec<Counter> {
+        let mut all = Counters::schema();
+        Also::of(plan).into_iter().for_each(|also| all.extend(also.schema()));
+        all
     }
 
     fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo> {
@@ -122,7 +163,7 @@ impl Engine for SimEngine {
 
     fn prepare(
         &self,
-        _: &Plan,
+        plan: &Plan,
         _: (usize, usize),
         machine: &Machine,
         kernel: &Kernel,
@@ -137,7 +178,7 @@ impl Engine for SimEngine {
             let scenario = Scenario::in_setting(machine, kernel, workload, setting)?;
             Subject::Machine(Box::new(scenario))
         };
-        Ok(SimJob { subject, metrics })
+        Ok(SimJob { subject, metrics, also: Also::of(plan) })
     }
 
     fn run(&self, job: &SimJob, run: u32, seed: u64) -> Result<Run, EngineError> {
@@ -158,6 +199,8 @@ impl SimJob {
             metrics.extend(power::values(&self.metrics, &metrics, watts));
         }
         single_times.resize(metrics.len(), vec![]);
-        Run { run, seed, metrics, single_times, counters: counters.values() }
+        let mut values = counters.values();
+        self.also.iter().for_each(|also| values.extend(also.values(&counters)));
+        Run { run, seed, metrics, single_times, counters: values }
     }
 }

@@ -16,7 +16,8 @@ use slices::Slices;
 /// Run `run` of workload `workload` under variant `variant`, both by their places in the file.
 ///
 /// # Errors
-/// What the plan refuses, a run that fails, and workloads of partitions, whose runs are not watched.
+/// What the plan refuses, a run that fails, workloads of partitions, whose runs are not watched, and a variant with a source, for which
+/// there is [`crate::source::watched`].
 pub fn heat(
     plan: &Plan,
     workload: usize,
@@ -36,7 +37,7 @@ pub fn heat(
 }
 
 /// Adds up time, cycles and energy.
-struct Watch {
+pub(crate) struct Watch {
     busy: Slices,
     /// Busy time times its clock, in kHz.
     cycles: Slices,
@@ -50,7 +51,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(cpus: usize) -> Watch {
+    pub(crate) fn new(cpus: usize) -> Watch {
         Watch {
             busy: Slices::new(cpus),
             cycles: Slices::new(cpus),
@@ -70,7 +71,7 @@ impl Watch {
         }
     }
 
-    fn heat(mut self, end_ns: u64, metrics: Vec<f64>) -> Heat {
+    pub(crate) fn heat(mut self, end_ns: u64, metrics: Vec<f64>) -> Heat {
         (0..self.since_ns.len()).for_each(|cpu| self.count(cpu, end_ns));
         for (package, &(from_ns, watts)) in self.watts.iter().enumerate() {
             self.power.add(package, from_ns, end_ns, watts);

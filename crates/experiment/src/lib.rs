@@ -18,5 +18,8 @@ pub use error::ExperimentError;
 pub use heat::heat;
 pub use journal::Journal;
 pub use prefetch_sweep::sweep;
-pub use run::{Progress, run, run_from};
-pub use source::{SourceEngine, SourceJob, Warnings, serve};
+pub use run::{Progress, check_groups, run, run_from};
+pub use sim::{inspect, judge};
+pub use source::{
+    Agreements, Inspected, SourceEngine, SourceJob, Warnings, counts_of, inspected, serve, watched,
+};

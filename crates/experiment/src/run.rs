@@ -6,6 +6,8 @@ use crate::journal::Journal;
 use definition::Plan;
 use rayon::prelude::*;
 use results::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use setting::matches;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use workload::Counter;
 use workload::rtapp::Built;
@@ -37,12 +39,15 @@ struct Tally<'a> {
 }
 
 impl Tally<'_> {
-    fn done(&self, job: usize) {
+    /// Whether this was the last run of its job.
+    fn done(&self, job: usize) -> bool {
         self.runs.fetch_add(1, Ordering::Relaxed);
-        if self.left[job].fetch_sub(1, Ordering::Relaxed) == 1 {
+        let is_last = self.left[job].fetch_sub(1, Ordering::Relaxed) == 1;
+        if is_last {
             self.cells.fetch_add(1, Ordering::Relaxed);
         }
         self.report();
+        is_last
     }
 
     fn report(&self) {
@@ -122,12 +127,51 @@ pub fn run_from<E: Engine>(
             .par_iter()
             .map(|&(c, number)| {
                 let run = kept_or_run(plan, engine, &cells[c], number, journal)?;
-                tally.done(c);
+                if tally.done(c) {
+                    engine.finished(&cells[c].job);
+                }
                 Ok(run)
             })
             .collect::<Result<_, ExperimentError>>()
     })?;
-    Ok(collect(plan, engine.name(), engine.counters(), &cells, &tasks, runs))
+    Ok(collect(plan, engine.name(), engine.counters(plan), &cells, &tasks, runs))
+}
+
+/// Refuses names of tasks for control groups that no workload of their variant has. `plan` has all workloads of its file.
+///
+/// # Errors
+/// The first such name, and workloads that cannot be built.
+pub fn check_groups(plan: &Plan) -> Result<(), ExperimentError> {
+    for (v, variant) in plan.file.variants.iter().enumerate().filter(|(_, v)| !v.groups.is_empty())
+    {
+        let machine = plan.machine_of(v)?;
+        let mut names = BTreeSet::new();
+        for (w, entry) in plan.file.workloads.iter().enumerate() {
+            if !plan.file.variants_of(w).contains(&v) {
+                continue;
+            }
+            let built =
+                plan.workload(entry, &machine).map_err(|reason| ExperimentError::Refused {
+                    file: plan.path.clone(),
+                    field: format!("workload `{}`, variant `{}`", entry.name, variant.name),
+                    reason: Box::new(reason.into()),
+                })?;
+            names.extend(built.workload.programs.into_iter().map(|p| p.name));
+        }
+        for (path, group) in &variant.groups {
+            let unknown = |pattern: &&String| !names.iter().any(|name| matches(pattern, name));
+            if let Some(pattern) = group.tasks.iter().find(unknown) {
+                let all: Vec<&str> = names.iter().map(String::as_str).collect();
+                return Err(ExperimentError::Field {
+                    file: plan.path.clone(),
+                    field: format!("variant `{}`: groups.{path}.tasks", variant.name),
+                    found: format!("`{pattern}`"),
+                    expected: format!("a pattern for one of the tasks {}", all.join(", ")),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn prepare_all<E: Engine>(plan: &Plan, engine: &E) -> Result<Vec<Cell<E::Job>>, ExperimentError> {

@@ -50,8 +50,8 @@ impl Engine for Interrupted {
         SimEngine.name()
     }
 
-    fn counters(&self) -> Vec<Counter> {
-        SimEngine.counters()
+    fn counters(&self, plan: &Plan) -> Vec<Counter> {
+        SimEngine.counters(plan)
     }
 
     fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo> {

@@ -22,6 +22,7 @@ pub mod build;
 mod capacity;
 mod chain;
 mod config;
+pub mod cpuidle;
 pub mod debugfs;
 mod domain;
 mod flags;

@@ -5,6 +5,7 @@
 pub mod acpi;
 pub mod catalog;
 pub mod constants;
+pub mod costs;
 pub mod cpuset;
 pub mod devicetree;
 pub mod distance;

@@ -3,30 +3,19 @@
 //! `SCHEDSCAPE_LIBRARY` names the library, as `schedscape kernel build` leaves it in the cache; without it there is nothing to
 //! measure.
 
-use kernel::{Kernel, Version};
-use sim::{NoTrace, Scenario};
-use std::time::Instant;
-use workload::{Op, Spawn, Spread, Work, Workload};
 #[path = "../../sim/tests/model/machines.rs"]
 mod machines;
+#[path = "../../sim/benches/shared/run_sleep.rs"]
+mod run_sleep;
+
+use kernel::{Kernel, Version};
+use run_sleep::run_sleep;
+use sim::{NoTrace, Scenario};
+use std::time::Instant;
+
 /// Cycles in one run, about.
 const CYCLES: f64 = 200_000.0;
 
-/// The workload of the simulator's own bench: three tasks for every four CPUs run for 10 us and sleep for 10 us on average.
-fn run_sleep(machine: &machine::Machine) -> Workload {
-    let mut w = Workload::default();
-    let cycles_per_us = machine.constants.value("nominal_khz").expect("a clock") / 1e3;
-    let run = Work::fixed(10.0 * cycles_per_us);
-    let sleep = Op::Sleep { mean_ns: 10_000.0, spread: Spread::Exponential };
-    let cycle = w.program("cycle", vec![Op::Compute(run), sleep, Op::Loop { to: 0, times: 0 }]);
-    let stop = w.program("stop", vec![Op::Stop]);
-    let tasks = machine.cpus.len() * 3 / 4;
-    let spawn =
-        |program, first_wake_ns| Spawn { first_wake_ns, within_ns: 20_000, ..Spawn::new(program) };
-    w.spawns.extend((0..tasks).map(|_| spawn(cycle, 0)));
-    w.spawns.push(spawn(stop, (CYCLES / tasks as f64 * 30_000.0) as u64));
-    w
-}
 fn main() {
     let Ok(library) = std::env::var("SCHEDSCAPE_LIBRARY") else {
         println!("skipped: no SCHEDSCAPE_LIBRARY");
@@ -35,8 +24,8 @@ fn main() {
     for cpus in [4u32, 16, 64, 256] {
         let machine = machines::smt(cpus / 4, 4);
         let kernel = Kernel::new(Version::new(6, 12));
-        let scenario =
-            Scenario::new(&machine, &kernel, run_sleep(&machine)).expect("a runnable scenario");
+        let scenario = Scenario::new(&machine, &kernel, run_sleep(&machine, CYCLES))
+            .expect("a runnable scenario");
         let shape = tree::Shape::of(&machine, &kernel).expect("a runnable scenario");
         let out = replica::forked(|| {
             let t = Instant::now();

@@ -4,6 +4,7 @@ use crate::ReplicaError;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 /// Exit code of a copy whose answer could not be written.
@@ -58,7 +59,5 @@ pub fn forked(work: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>, ReplicaError> {
     if status == 0 {
         return Ok(bytes);
     }
-    let said = String::from_utf8_lossy(&last).trim().to_string();
-    let status: ExitStatus = std::os::unix::process::ExitStatusExt::from_raw(status);
-    Err(ReplicaError::Stopped(if said.is_empty() { status.to_string() } else { said }))
+    Err(ReplicaError::Stopped(crate::last_words(&last, ExitStatus::from_raw(status))))
 }

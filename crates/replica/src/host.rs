@@ -1,13 +1,15 @@
 //! The calls that a library makes: memory, its log, its end.
 //!
 //! A process has one kernel, so what these note is the process's. They are called on the stacks of the kernel's tasks, which have
-//! 16 KiB, and so keep to little of it.
+//! 64 KiB, room for a backtrace and not for much more.
 
 use crate::abi::{Host, event as kind};
+use crate::decisions::{answered, asked};
+use crate::{recent, report};
 use sim::source::Event;
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 static LOG: Mutex<String> = Mutex::new(String::new());
 static WARNINGS: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
@@ -30,16 +32,17 @@ pub(crate) fn take_events(to: &mut Vec<Event>) {
 }
 
 /// What a library is given.
-pub(crate) static HOST: Host = Host { alloc, pages: fresh, free, log, fatal, event };
+pub(crate) static HOST: Host =
+    Host { alloc, pages: fresh, free, log, fatal, event, asked, answered };
 
 /// What was logged since the last time.
 pub(crate) fn take_log() -> String {
     LOG.lock().map(|mut log| std::mem::take(&mut *log)).unwrap_or_default()
 }
 
-/// Where the kernel warned so far, such as `kernel/sched/fair.c:123`, and who called the first time.
+/// What the kernel warned of so far, such as `WARN at kernel/sched/fair.c:123`, and who called the first time.
 pub(crate) fn warnings() -> Vec<(String, String)> {
-    WARNINGS.lock().map(|all| all.clone()).unwrap_or_default()
+    WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 extern "C" fn alloc(size: u64, align: u64) -> *mut c_void {
@@ -88,16 +91,23 @@ extern "C" fn log(from: *const c_char) {
 }
 
 extern "C" fn fatal(from: *const c_char) {
-    stop_at(text(from).trim_end());
+    let text = text(from);
+    match report::condensed(&text) {
+        Some(report) => stop(&format!("{}{report}{}{}", crate::LAST, before(), recent::told())),
+        None => stop_at(text.trim_end()),
+    }
 }
 
-/// Ends the process with `why`, the functions that called, and what was warned of before.
+/// Ends the process with `why`, the functions that called, what was warned of before, and the last events.
 pub(crate) fn stop_at(why: &str) -> ! {
-    let mut text = format!("{why}\n{}", calls());
-    for (place, calls) in WARNINGS.try_lock().iter().flat_map(|all| all.iter()) {
-        text += &format!("before, WARN at {place}\n{calls}");
-    }
-    stop(&text)
+    stop(&format!("{why}\n{}{}{}", calls(), before(), recent::told()))
+}
+
+/// What was warned of before the end.
+pub(crate) fn before() -> String {
+    let all = WARNINGS.try_lock();
+    let all = all.iter().flat_map(|all| all.iter());
+    all.map(|(what, calls)| format!("before, {what}\n{calls}")).collect()
 }
 
 /// Who called, innermost first, as far as the kernel's own functions go.
@@ -115,16 +125,18 @@ fn calls() -> String {
         lines.len() < MOST_CALLS
     });
     let kernels = lines.iter().filter(|(name, place)| {
-        let ours = ["sc_host", "replica::", "backtrace::", "sc_turn", "sc_enter"];
-        !place.ends_with(".rs")
-            && !place.contains(".rs:")
-            && !ours.iter().any(|o| name.starts_with(o))
+        let ours = ["sc_host", "replica::", "backtrace::", "sc_turn", "sc_enter", "sc_tell"];
+        !place.contains(".rs:") && !ours.iter().any(|o| name.starts_with(o))
     });
-    kernels.map(|(name, place)| format!("  {name} {place}\n")).collect()
+    // What called us last may be a part of this program whose place nobody knows.
+    kernels
+        .skip_while(|(_, place)| place.is_empty())
+        .map(|(name, place)| format!("  {name} {place}\n"))
+        .collect()
 }
 
 /// The path of a tree's file without the farm that the compiler was given.
-fn below_farm(file: &str) -> &str {
+pub(crate) fn below_farm(file: &str) -> &str {
     file.find("/farm/").map_or(file, |at| &file[at + "/farm/".len()..])
 }
 
@@ -133,18 +145,21 @@ fn stop(why: &str) -> ! {
     std::process::exit(crate::STOPPED);
 }
 
-fn warned(file: *const c_char, line: i64) {
-    let place = format!("{}:{line}", below_farm(&text(file)));
+fn warned(what: String) {
     if let Ok(mut all) = WARNINGS.lock() {
-        let is_new = !all.iter().any(|(there, _)| *there == place);
-        all.push((place, if is_new { calls() } else { String::new() }));
+        let is_new = !all.iter().any(|(there, _)| *there == what);
+        all.push((what, if is_new { calls() } else { String::new() }));
     }
 }
 
 extern "C" fn event(event: u32, cpu: u32, a: i64, b: i64) {
     let told = match event {
         kind::WARN => {
-            warned(b as *const c_char, a);
+            warned(format!("WARN at {}:{a}", below_farm(&text(b as *const c_char))));
+            return;
+        }
+        kind::UNDEFINED => {
+            warned(format!("undefined behaviour at {}", below_farm(&text(b as *const c_char))));
             return;
         }
         kind::TIMER => Event::Timer { cpu, at_ns: u64::try_from(a).ok() },
@@ -152,11 +167,16 @@ extern "C" fn event(event: u32, cpu: u32, a: i64, b: i64) {
         kind::SWITCH => Event::Switch { cpu, previous: a, next: b },
         kind::WAKING => Event::Waking { cpu, pid: a, by_interrupt: b != 0 },
         kind::WAKEUP => Event::Wakeup { pid: a, onto_idle: b != 0 },
-        kind::WAKEUP_NEW => Event::WakeupNew { cpu, pid: a },
-        kind::MIGRATE => Event::Migrate { pid: a, to: b as u32 },
+        kind::WAKEUP_NEW => Event::WakeupNew { cpu, pid: a, to: b as u32 },
+        kind::MIGRATE => Event::Migrate { pid: a, to: b as u32, pushed: false },
+        kind::PUSH => Event::Migrate { pid: a, to: b as u32, pushed: true },
+        kind::SWITCHED => Event::Switched { answer: a },
+        kind::REFUSED => Event::Refused { pid: a, error: b },
         kind::UTIL => Event::Util { cpu, for_io: a != 0 },
+        kind::CLOCK => Event::Clock { cpu, khz: a as u32, of_policy: b != 0 },
         _ => stop("an event that this build does not know"),
     };
+    recent::note(cpu, told);
     // SAFETY: see `Events`.
     unsafe { &mut *EVENTS.0.get() }.push(told);
 }

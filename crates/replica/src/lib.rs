@@ -8,24 +8,33 @@
 //! (`host`), both by the C interface that `abi.h` and `abi` describe.
 
 mod abi;
+mod decisions;
 mod fault;
 mod fork;
+mod governors;
+mod groups;
 mod host;
 mod library;
 mod machine;
+mod recent;
+mod report;
 
 pub use fork::forked;
 pub use library::Running;
 
 use ::machine::CpuSet;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use tree::Shape;
 
 /// Exit code of a replica whose kernel stopped.
 const STOPPED: i32 = 3;
+
+/// Stands before last words where a runtime has said more before.
+const LAST: char = '\u{1e}';
 
 /// What a replica is to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,6 +45,8 @@ pub struct Request {
     pub shape: Shape,
     /// Words for `sched/features`, such as `NO_WA_BIAS`.
     pub features: Vec<String>,
+    /// Sysctls, such as `kernel.sched_rt_runtime_us`, and values to write.
+    pub sysctls: Vec<(String, String)>,
     /// CPUs that go offline after boot, in this order.
     pub offline: Vec<u32>,
 }
@@ -51,8 +62,10 @@ pub struct Answer {
     pub last_log: String,
     /// `sched/features` at the end.
     pub features: String,
-    /// Warnings of the kernel.
-    pub warnings: u64,
+    /// The sysctls of the scheduler and their values, a line each.
+    pub sysctls: String,
+    /// What the kernel warned of, and who called.
+    pub warnings: Vec<(String, String)>,
     /// CPUs online at the end.
     pub online: CpuSet,
 }
@@ -72,12 +85,32 @@ pub enum ReplicaError {
         reason: String,
     },
     /// A request that the kernel refused, by its own error number.
-    #[error("{what}: the kernel answers {number}")]
+    #[error("{what}: the kernel answers: {}", std::io::Error::from_raw_os_error(*number as i32))]
     Refused {
         /// What was asked.
         what: String,
-        /// The error, negative.
+        /// The error, as `errno` has it.
         number: i64,
+    },
+    /// A value that the kernel took for another.
+    #[error("{file}: found {found}, the kernel makes {kept} of it")]
+    Kept {
+        /// The file.
+        file: String,
+        /// What was written.
+        found: u64,
+        /// What it shows.
+        kept: String,
+    },
+    /// A write to a control group that the kernel refused.
+    #[error("groups.{file}: found `{found}`, which the kernel refuses: {reason}")]
+    Group {
+        /// The group and its file, such as `web.cpu.max`.
+        file: String,
+        /// What was to be written.
+        found: String,
+        /// Why, by the name of its error.
+        reason: String,
     },
     /// A kernel that stopped.
     #[error("the kernel stopped: {0}")]
@@ -87,21 +120,35 @@ pub enum ReplicaError {
     Json(#[from] serde_json::Error),
 }
 
-/// Lets `program`, which serves with `arguments`, answer `request`.
+/// Why a process has ended: what it said last, or its status where it said nothing.
+pub fn last_words(said: &[u8], status: ExitStatus) -> String {
+    let said = String::from_utf8_lossy(said);
+    match said.rsplit(LAST).next().unwrap_or(&said).trim() {
+        "" => status.to_string(),
+        // Who hears it says that it is one.
+        said => said.strip_prefix("error: ").unwrap_or(said).to_string(),
+    }
+}
+
+/// Lets `program`, which serves with `arguments` and with `environment` beside its own, answer `request`.
 ///
 /// # Errors
 /// What the replica says, and its death.
-pub fn ask(program: &Path, arguments: &[&str], request: &Request) -> Result<Answer, ReplicaError> {
+pub fn ask(
+    program: &Path,
+    arguments: &[&str],
+    environment: &[(String, OsString)],
+    request: &Request,
+) -> Result<Answer, ReplicaError> {
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(arguments).envs(environment.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let text = serde_json::to_vec(request)?;
     let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(&text));
     let output = child.wait_with_output()?;
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_string();
     if !output.status.success() {
-        let last = if said.is_empty() { output.status.to_string() } else { said };
-        return Err(ReplicaError::Stopped(last));
+        return Err(ReplicaError::Stopped(last_words(&output.stderr, output.status)));
     }
     written?;
     Ok(serde_json::from_slice(&output.stdout)?)
@@ -120,26 +167,35 @@ pub fn serve(mut from: impl Read, mut to: impl Write) -> Result<(), ReplicaError
     Ok(())
 }
 
+/// What a library counts from now on, as [`Running::write_coverage`] writes it, goes below `dir`.
+pub fn count_below(dir: &Path) {
+    // SAFETY: a replica has one thread, so nobody else reads the environment meanwhile.
+    unsafe { std::env::set_var("GCOV_PREFIX", dir) };
+}
+
 /// Loads `library` into this process, which has no other, and boots it on the machine of `shape`.
 ///
 /// # Errors
-/// A file that is no library of this version. A kernel that stops ends the process.
+/// A file that is no library of this version. A kernel that stops, or does not come back from a call, ends the process.
 pub fn boot(library: &Path, shape: &Shape) -> Result<Running, ReplicaError> {
     fault::catch();
-    let running = library::Library::open(library)?.boot(machine::Boards::of(shape));
-    host::take_log();
-    Ok(running)
+    fault::watch();
+    Ok(library::Library::open(library)?.boot(machine::Boards::of(shape)))
 }
 
-/// Where this process's kernel warned so far, such as `kernel/sched/fair.c:123`, and the functions that called the first time.
+/// What this process's kernel warned of so far, such as `WARN at kernel/sched/fair.c:123`, and the functions that called the first
+/// time.
 pub fn warnings() -> Vec<(String, String)> {
     host::warnings()
 }
 
+/// The same as text, to be told after an error: what was warned of before it.
+pub fn before() -> String {
+    host::before()
+}
+
 fn answer(request: &Request) -> Result<Answer, ReplicaError> {
-    let library = library::Library::open(&request.library)?;
-    let boards = machine::Boards::of(&request.shape);
-    let mut kernel = library.boot(boards);
+    let mut kernel = boot(&request.library, &request.shape)?;
     let boot_log = host::take_log();
     let mut last_log = String::new();
     let mut online = CpuSet::first_n(request.shape.places.len());
@@ -148,19 +204,17 @@ fn answer(request: &Request) -> Result<Answer, ReplicaError> {
         online.remove(cpu as usize);
         last_log = host::take_log();
     }
+    for (name, value) in &request.sysctls {
+        kernel.write_sysctl(name, value)?;
+    }
     for word in &request.features {
         kernel.write_debugfs("sched/features", word)?;
     }
     let features = kernel.read_debugfs("sched/features")?;
+    let sysctls = kernel.sysctls()?;
     let release = kernel.release();
-    Ok(Answer {
-        release,
-        boot_log,
-        last_log,
-        features,
-        warnings: host::warnings().len() as u64,
-        online,
-    })
+    let warnings = host::warnings();
+    Ok(Answer { release, boot_log, last_log, features, sysctls, warnings, online })
 }
 
 #[cfg(test)]
@@ -173,9 +227,11 @@ mod tests {
             distances: vec![],
             levels: vec![],
             idle_states: vec![],
+            polling: None,
             reclaim_distance: None,
         };
-        let request = Request { library: library.into(), shape, features: vec![], offline: vec![] };
+        let (features, sysctls, offline) = (vec![], vec![], vec![]);
+        let request = Request { library: library.into(), shape, features, sysctls, offline };
         serde_json::to_vec(&request).unwrap()
     }
 
@@ -190,10 +246,11 @@ mod tests {
     fn a_replica_that_dies_is_an_error_with_its_last_words() {
         let request: Request = serde_json::from_slice(&request("/nowhere.so")).unwrap();
         let shell = Path::new("/bin/sh");
-        let error =
-            ask(shell, &["-c", "cat >/dev/null; echo BUG >&2; exit 3"], &request).unwrap_err();
+        let environment = [("A".to_string(), "more\u{1e}BUG".into())];
+        let asked = |script| ask(shell, &["-c", script], &environment, &request).unwrap_err();
+        let error = asked("cat >/dev/null; echo \"$A\" >&2; exit 3");
         assert_eq!(error.to_string(), "the kernel stopped: BUG");
-        let error = ask(shell, &["-c", "cat >/dev/null; kill -SEGV $$"], &request).unwrap_err();
+        let error = asked("cat >/dev/null; kill -SEGV $$");
         assert!(error.to_string().contains("signal: 11"), "{error}");
     }
 }

@@ -75,12 +75,16 @@ impl Boards {
             .idle_states
             .iter()
             .zip(of_states)
-            .map(|(state, name)| IdleState {
-                name: name.as_ptr(),
-                exit_ns: state.exit_latency_ns,
-                residency_ns: state.target_residency_ns,
-                // The model takes a state that costs nothing to leave for one that polls, too.
-                polls: (state.exit_latency_ns == 0).into(),
+            .enumerate()
+            .map(|(i, (state, name))| {
+                let polling = shape.polling.filter(|_| i == 0);
+                IdleState {
+                    name: name.as_ptr(),
+                    exit_ns: state.exit_latency_ns,
+                    residency_ns: state.target_residency_ns,
+                    poll_ns: polling.map_or(0, |p| p.limit_ns.unwrap_or(u64::MAX)),
+                    flagged: polling.is_some_and(|p| p.is_flagged).into(),
+                }
             })
             .collect();
         let levels: Vec<Level> = shape
@@ -111,6 +115,10 @@ impl Boards {
     }
 
     /// As a library takes it.
+    pub(crate) fn cpus(&self) -> usize {
+        self.machine.cpus as usize
+    }
+
     pub(crate) fn machine(&self) -> *const Machine {
         &self.machine
     }

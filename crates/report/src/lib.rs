@@ -5,6 +5,7 @@
 pub mod charts;
 mod comparison;
 pub mod constants;
+pub mod costs;
 mod counters;
 pub mod domains_diff;
 pub mod domains_tree;

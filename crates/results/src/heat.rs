@@ -1,8 +1,10 @@
 //! One run watched CPU by CPU, in equal slices of time: how busy each was and, where something governs clocks, how fast it ran
 //! and what packages took. No store holds it: the simulator runs the run again.
 
+use serde::{Deserialize, Serialize};
+
 /// What CPUs did over one run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Heat {
     /// Length of a slice, in ns.
     pub slice_ns: u64,
@@ -18,7 +20,7 @@ pub struct Heat {
 }
 
 /// Clocks and power over one run. A clock counts while its CPU runs a task: what an idle CPU's core would run at concerns none.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Clocks {
     /// By CPU number and slice: mean clock while the CPU ran a task, in kHz; `None` where it ran none.
     pub khz: Vec<Vec<Option<f64>>>,

@@ -42,7 +42,22 @@ pub struct Cell {
     pub calibrated: bool,
 }
 
+/// A published comparison, predicted by the model and by a tree's own scheduler.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TwoWays {
+    /// As the model predicts it.
+    #[serde(flatten)]
+    pub model: Cell,
+    /// The same cell as the tree's code predicts it; none where its runs have no percent change.
+    pub source: Option<Cell>,
+}
+
 impl Cell {
+    /// Whether both are of the same published figure.
+    fn is_of(&self, other: &Cell) -> bool {
+        (&self.table, &self.row, &self.column) == (&other.table, &other.row, &other.column)
+    }
+
     /// Predicted less published change, in percentage points.
     pub fn error(&self) -> f64 {
         self.predicted_percent - self.published_percent
@@ -131,6 +146,15 @@ pub struct Agreement {
 }
 
 impl Validation {
+    /// Each cell beside what `source` predicts for it.
+    pub fn beside(&self, source: &Validation) -> Vec<TwoWays> {
+        let two = |model: &Cell| {
+            let source = source.cells.iter().find(|c| c.is_of(model)).cloned();
+            TwoWays { model: model.clone(), source }
+        };
+        self.cells.iter().map(two).collect()
+    }
+
     /// The agreement; `None` without a cell to compare.
     pub fn agreement(&self) -> Option<Agreement> {
         let fair: Vec<&Cell> = self.cells.iter().filter(|c| !c.calibrated).collect();

@@ -105,6 +105,11 @@ pub struct Frequency {
     pub invariance: Invariance,
     /// What is set of the governor's tunables; the others are as it starts.
     pub tunables: Tunables,
+    /// Under a kernel tree's code: whether the simulator's governors govern instead of the tree's.
+    pub by_model: bool,
+    /// Whether the driver switches from the scheduler's code. Else governors have a thread do it, which the simulator's
+    /// own do not have.
+    pub fast_switch: bool,
 }
 
 impl Frequency {
@@ -115,6 +120,8 @@ impl Frequency {
             governor,
             invariance: Invariance::default(),
             tunables: Tunables::default(),
+            by_model: false,
+            fast_switch: true,
         }
     }
 

@@ -90,6 +90,14 @@ impl Tunable {
         [RateLimitUs, SamplingRateUs, UpThreshold, DownThreshold, PowersaveBias];
 
     /// The file's name in sysfs.
+    pub const fn file(self) -> &'static str {
+        match self {
+            SamplingRateUs => "sampling_rate",
+            other => other.name(),
+        }
+    }
+
+    /// What an experiment calls it: the file's name, with the unit.
     pub const fn name(self) -> &'static str {
         match self {
             RateLimitUs => "rate_limit_us",

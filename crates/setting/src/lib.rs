@@ -1,16 +1,19 @@
-//! What a user sets around a workload: CPUs that go offline, who governs the clocks, how the prefetch engine is used.
+//! What a user sets around a workload: CPUs that go offline, who governs the clocks, how the prefetch engine is used,
+//! control groups.
 //!
 //! Plain data with names. What a setting means for a machine and a kernel is decided by who runs it.
 
 mod accel;
 mod frequency;
 mod governor;
+mod groups;
 mod hotplug;
 mod prefetch;
 
 pub use accel::Accel;
 pub use frequency::{AmdPstateMode, DriverChoice, Frequency, Invariance, MaxFreq};
 pub use governor::{Governor, Tunable, Tunables};
+pub use groups::{Group, group_of, matches};
 pub use hotplug::HotplugStep;
 pub use prefetch::{Prefetch, Rate};
 
@@ -23,6 +26,8 @@ pub struct Setting {
     pub frequency: Option<Frequency>,
     /// How a hypervisor uses the prefetch engine, where the kernel does.
     pub prefetch: Prefetch,
+    /// Control groups of a kernel tree's own, those above first.
+    pub groups: Vec<Group>,
 }
 
 /// Why a setting cannot be as it was asked for.

@@ -3,37 +3,23 @@
 
 #[path = "../tests/model/machines.rs"]
 mod machines;
+#[path = "shared/run_sleep.rs"]
+mod run_sleep;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
 use kernel::{Kernel, Version};
 use machine::Machine;
+use run_sleep::run_sleep;
 use sim::Scenario;
 use std::time::{Duration, Instant};
+use workload::Workload;
 use workload::sched_pipe::{self, Costs, Params};
-use workload::{Op, Spawn, Spread, Work, Workload};
 
 /// Rounds of the pipe benchmark in one run.
 const ROUNDS: u32 = 20_000;
 /// Cycles in one run, about.
 const CYCLES: f64 = 50_000.0;
-
-/// Tasks that run for 10 us and sleep for 10 us on average, three for every four CPUs: often enough the CPU
-/// of a waking task is taken, and the wake-up searches.
-fn run_sleep(machine: &Machine) -> Workload {
-    let mut w = Workload::default();
-    let cycles_per_us = machine.constants.value("nominal_khz").expect("a clock") / 1e3;
-    let run = Work::fixed(10.0 * cycles_per_us);
-    let sleep = Op::Sleep { mean_ns: 10_000.0, spread: Spread::Exponential };
-    let cycle = w.program("cycle", vec![Op::Compute(run), sleep, Op::Loop { to: 0, times: 0 }]);
-    let stop = w.program("stop", vec![Op::Stop]);
-    let tasks = machine.cpus.len() * 3 / 4;
-    let spawn =
-        |program, first_wake_ns| Spawn { first_wake_ns, within_ns: 20_000, ..Spawn::new(program) };
-    w.spawns.extend((0..tasks).map(|_| spawn(cycle, 0)));
-    w.spawns.push(spawn(stop, (CYCLES / tasks as f64 * 30_000.0) as u64));
-    w
-}
 
 /// Releases whose fair classes differ most: balancing by load, balancing by group classes, EEVDF.
 const RELEASES: [Version; 3] = [Version::new(4, 18), Version::new(5, 11), Version::new(6, 12)];
@@ -76,7 +62,7 @@ fn cycles(c: &mut Criterion) {
     for version in RELEASES {
         for cpus in [4, 64, 256] {
             let machine = machines::smt(cpus / 4, 4);
-            let scenario = scenario(&machine, version, run_sleep(&machine));
+            let scenario = scenario(&machine, version, run_sleep(&machine, CYCLES));
             let id = BenchmarkId::new(version.to_string(), cpus);
             per_unit(&mut group, id, &scenario, |r| r.counters.wakeups);
         }
@@ -89,7 +75,7 @@ fn replicas(c: &mut Criterion) {
     let mut group = c.benchmark_group("two_replicas");
     short(&mut group);
     let machine = machines::smt(16, 4);
-    let scenario = scenario(&machine, Version::new(4, 18), run_sleep(&machine));
+    let scenario = scenario(&machine, Version::new(4, 18), run_sleep(&machine, CYCLES));
     let run = |seed| scenario.run(seed).expect("a run");
     group.bench_function("one_after_the_other", |b| b.iter(|| (run(1), run(2))));
     group.bench_function("at_once", |b| {

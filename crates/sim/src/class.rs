@@ -98,7 +98,7 @@ pub trait Class {
     fn take_util_changes(&mut self, changed: &mut Vec<Cpu>) {
         changed.clear();
     }
-    /// What the tasks of `cpu` use of it, 1024 for a CPU (`cpu_util_cfs`).
+    /// What the tasks of `cpu` use of it, 1024 for a CPU, as governors have it (`cpu_util_cfs`, from 6.5 on `cpu_util_cfs_boost`).
     fn util(&self, _cpu: Cpu) -> u64 {
         0
     }

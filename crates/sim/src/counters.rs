@@ -125,6 +125,72 @@ impl Prefetching {
     }
 }
 
+/// What quotas of control groups did, summed over groups (`cpu.stat`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Bandwidth {
+    /// Periods in which a group with a quota had something to run (`nr_periods`).
+    pub periods: u64,
+    /// Those in which it came to its quota on some CPU (`nr_throttled`).
+    pub throttled: u64,
+    /// Time that its queues were throttled, in us, over CPUs (`throttled_usec`).
+    pub throttled_us: u64,
+}
+
+impl Bandwidth {
+    /// What an engine counts besides [`Counters::schema`] where variants have control groups.
+    pub fn schema() -> Vec<Counter> {
+        let number = Counter::number;
+        let us = Counter {
+            unit: "us".into(),
+            ..number(
+                "throttled_us",
+                "time that queues of groups were throttled, over CPUs and groups",
+            )
+        };
+        vec![
+            number(
+                "nr_periods",
+                "periods in which a group with a quota had something to run, over groups",
+            ),
+            number("nr_throttled", "periods in which a group came to its quota, over groups"),
+            us,
+        ]
+    }
+
+    /// The values in the order of [`Bandwidth::schema`].
+    pub fn values(&self) -> Vec<u64> {
+        vec![self.periods, self.throttled, self.throttled_us]
+    }
+}
+
+/// Pressure stall information on CPUs, as the kernel sums it up, in us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pressure {
+    /// Time in which a task of the machine waited for a CPU (`some` of `/proc/pressure/cpu`).
+    pub some_us: u64,
+    /// Time in which all tasks of a group that could run waited (`full` of `cpu.pressure`), over groups.
+    pub full_us: u64,
+}
+
+impl Pressure {
+    /// What an engine counts besides [`Counters::schema`] where a variant's configuration has it.
+    pub fn schema() -> Vec<Counter> {
+        let us = |name, help| Counter { unit: "us".into(), ..Counter::number(name, help) };
+        vec![
+            us("psi_cpu_some_us", "time in which some task waited for a CPU; 0 without PSI"),
+            us(
+                "psi_cpu_full_us",
+                "time in which all tasks of a group waited, over groups; 0 without PSI",
+            ),
+        ]
+    }
+
+    /// The values in the order of [`Pressure::schema`].
+    pub fn values(&self) -> Vec<u64> {
+        vec![self.some_us, self.full_us]
+    }
+}
+
 /// Counters of one run; times in ns, summed over CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counters {
@@ -190,6 +256,10 @@ pub struct Counters {
     pub affinities_refused: u64,
     /// Caches and prefetch engines of a host with partitions.
     pub prefetching: Prefetching,
+    /// Quotas of control groups, which only a kernel tree's code has; not in [`Counters::schema`].
+    pub bandwidth: Bandwidth,
+    /// Pressure stall information on CPUs, likewise.
+    pub pressure: Pressure,
 }
 
 impl Counters {

@@ -12,6 +12,8 @@ mod fair;
 mod hardware;
 pub mod hypervisor;
 mod idle;
+pub mod inspect;
+pub mod judge;
 mod latency;
 mod loops;
 mod pelt;
@@ -245,6 +247,9 @@ pub enum SimError {
         /// Why.
         reason: String,
     },
+    /// A kernel tree's code that does what no scheduler may ([`inspect`]).
+    #[error(transparent)]
+    Broken(#[from] inspect::Broken),
     /// A setting that a kernel tree's code does not have yet.
     #[error("a variant with `source`: {field}: found {found}, expected {expected}")]
     SourceSetting {

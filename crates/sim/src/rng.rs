@@ -26,6 +26,8 @@ pub enum Purpose {
     Partitions = 7,
     /// Order of runs on real kernels.
     Order = 8,
+    /// Cases of a search for bugs in a kernel tree.
+    Cases = 9,
 }
 
 /// One stream.

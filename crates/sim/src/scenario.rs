@@ -6,11 +6,13 @@ use crate::SimError;
 use crate::class::Class;
 use crate::engine::{Core, Modelled, Recording, Sim, Sourced};
 use crate::fair::Fair;
+use crate::inspect::{Inspector, Margins};
+use crate::judge::{Agreement, Judge};
 use crate::latency::Latencies;
 use crate::rng::{Purpose, Stream};
 use crate::run::RunResult;
 use crate::setup::Setup;
-use crate::source::Source;
+use crate::source::{Governing, Source};
 use crate::topology::Topology;
 use crate::trace::{NoTrace, Trace};
 use kernel::Kernel;
@@ -78,6 +80,11 @@ impl Scenario {
         self.setup.hotplug.steps.get(step).map(|s| self.setup.hotplug.topology(s))
     }
 
+    /// What a kernel's own cpufreq is told where its governors are to govern: to be done before [`Scenario::run_source`].
+    pub fn governing(&self) -> Option<Governing> {
+        self.setup.governed.as_ref().filter(|g| !g.by_model)?.governing()
+    }
+
     /// One run under the fair class. The same seed gives the same result on any machine.
     pub fn run(&self, seed: u64) -> Result<RunResult, SimError> {
         self.run_traced(seed, &mut NoTrace)
@@ -95,7 +102,8 @@ impl Scenario {
         seed: u64,
         trace: &mut impl Trace,
     ) -> Result<RunResult, SimError> {
-        self.run_under(Modelled::new(class), seed, trace)
+        self.refuse_policies("none without a tree's code: the model has the fair class alone")?;
+        self.run_under(Modelled::new(class), seed, trace).map(|(result, _)| result)
     }
 
     /// One run under the code of a kernel tree, which has just booted on the scenario's machine.
@@ -108,13 +116,73 @@ impl Scenario {
         seed: u64,
         trace: &mut impl Trace,
     ) -> Result<RunResult, SimError> {
+        self.run_under(self.sourced(source, seed)?, seed, trace).map(|(result, _)| result)
+    }
+
+    /// The same, and the model's answer to each question that the tree's code decides.
+    ///
+    /// # Errors
+    /// As [`Scenario::run_source`], and a library that tells no decisions.
+    pub fn run_judged(
+        &self,
+        source: impl Source,
+        seed: u64,
+    ) -> Result<(RunResult, Agreement), SimError> {
         if !self.setup.hotplug.steps.is_empty() {
             return Err(SimError::SourceSetting {
                 field: "hotplug",
                 found: format!("{} steps", self.setup.hotplug.steps.len()),
-                expected: "none: CPUs go offline before the run, as with `smt`",
+                expected: "none where decisions are judged: domains stay as they are",
             });
         }
+        if !self.setup.groups.is_empty() {
+            return Err(SimError::SourceSetting {
+                field: "groups",
+                found: "some".to_string(),
+                expected: "none where decisions are judged: the model has no task groups",
+            });
+        }
+        self.refuse_policies(
+            "none where decisions are judged: the model has the fair class alone",
+        )?;
+        let core = self.sourced(source, seed)?.judged_by(Judge::new(&self.setup));
+        let core = core.map_err(|reason| SimError::Source { reason })?;
+        let (result, core) = self.run_under(core, seed, &mut NoTrace)?;
+        Ok((result, core.agreement().unwrap_or_default()))
+    }
+
+    /// The same as [`Scenario::run_source`], checked for what a scheduler has to keep, which changes nothing of the run; a
+    /// run too short for the workload's metrics will do.
+    ///
+    /// # Errors
+    /// As [`Scenario::run_source`], and [`SimError::Broken`], which ends the run.
+    pub fn run_inspected(&self, source: impl Source, seed: u64) -> Result<Margins, SimError> {
+        if self.setup.shared {
+            return Err(SimError::SourceSetting {
+                field: "groups",
+                found: "core_cookie or session".to_string(),
+                expected: "none where invariants are checked: with cookies CPUs are idle on purpose",
+            });
+        }
+        let tick_ns = source.tick_ns();
+        let core = self.sourced(source, seed)?;
+        let core = core.inspected_by(Inspector::new(self.setup.topo.nr_cpus, tick_ns));
+        let mut trace = NoTrace;
+        let mut sim = Sim::new(&self.setup, core, seed, &mut trace)?;
+        sim.run()?;
+        Ok(sim.core.margins().unwrap_or_default())
+    }
+
+    /// Refuses policies where only `expected` will do.
+    fn refuse_policies(&self, expected: &'static str) -> Result<(), SimError> {
+        if !self.setup.policies {
+            return Ok(());
+        }
+        let field = "policies of tasks".to_string();
+        Err(SimError::Workload { field, found: "some".to_string(), expected })
+    }
+
+    fn sourced<S: Source>(&self, source: S, seed: u64) -> Result<Sourced<'_, S>, SimError> {
         let tick_ns = 1_000_000_000 / u64::from(self.setup.kernel.hz);
         if source.tick_ns() != tick_ns {
             return Err(SimError::SourceSetting {
@@ -124,16 +192,15 @@ impl Scenario {
             });
         }
         let phase_ns = Stream::new(seed, Purpose::Start).below(tick_ns);
-        let core = Sourced::new(source, self.setup.topo.nr_cpus, phase_ns, seed);
-        self.run_under(core, seed, trace)
+        Ok(Sourced::new(source, self.setup.topo.nr_cpus, phase_ns, seed))
     }
 
-    fn run_under(
+    fn run_under<K: Core>(
         &self,
-        core: impl Core,
+        core: K,
         seed: u64,
         trace: &mut impl Trace,
-    ) -> Result<RunResult, SimError> {
+    ) -> Result<(RunResult, K), SimError> {
         let mut sim = Sim::new(&self.setup, core, seed, trace)?;
         sim.run()?;
         let metrics = self
@@ -147,7 +214,8 @@ impl Scenario {
         let single_times = self.setup.workload.metrics.iter().map(single_times).collect();
         let end_ns = sim.w.now_ns;
         let energy_j = sim.energies_j();
-        Ok(RunResult { metrics, single_times, end_ns, energy_j, counters: sim.w.counters })
+        let counters = sim.w.counters;
+        Ok((RunResult { metrics, single_times, end_ns, energy_j, counters }, sim.core))
     }
 }
 

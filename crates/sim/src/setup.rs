@@ -10,6 +10,7 @@ mod steps;
 
 use crate::SimError;
 use crate::hardware::{Hardware, Memory};
+use crate::idle::Menu;
 use crate::loops;
 use crate::rules::CoreRules;
 use crate::topology::Topology;
@@ -19,7 +20,7 @@ use hotplug::Hotplug;
 pub(crate) use hotplug::Prepared;
 use kernel::Kernel;
 use machine::{CpuSet, IdleState, Machine};
-use setting::{Prefetch, Setting};
+use setting::{Group, Prefetch, Setting};
 use workload::{Op, Workload};
 
 /// Everything that replicas of one variant share.
@@ -28,6 +29,8 @@ pub(crate) struct Setup {
     pub(crate) topo: Topology,
     pub(crate) hw: Hardware,
     pub(crate) idle_states: Vec<IdleState>,
+    /// Who chooses among them.
+    pub(crate) menu: Menu,
     pub(crate) kernel: Kernel,
     pub(crate) rules: CoreRules,
     pub(crate) workload: Workload,
@@ -38,6 +41,12 @@ pub(crate) struct Setup {
     pub(crate) hotplug: Hotplug,
     /// Clocks that move, where the setting says who governs them.
     pub(crate) governed: Option<Governed>,
+    /// By program: the control group, by its place from 1 on, in which its tasks begin; 0 for their parent's. Empty without groups.
+    pub(crate) groups: Vec<u32>,
+    /// Whether tasks of some group share a cookie or a session.
+    pub(crate) shared: bool,
+    /// Whether some task asks for a policy.
+    pub(crate) policies: bool,
     /// The machine's name.
     pub(crate) machine: String,
 }
@@ -84,13 +93,17 @@ impl Setup {
         } else {
             0.0
         };
+        let groups = groups_of(&workload, &setting.groups);
         let governed = (setting.frequency.as_ref())
             .map(|choice| Governed::new(machine, kernel, widest, choice))
             .transpose()?;
+        let shared = setting.groups.iter().any(|g| g.core_cookie || g.session);
+        let policies = uses(&workload, |op| matches!(op, Op::SetPolicy(_)));
         Ok(Setup {
             topo,
             hw,
             idle_states: idle_states(machine),
+            menu: Menu::new(machine, kernel),
             kernel: kernel.clone(),
             rules: CoreRules::new(kernel),
             workload,
@@ -98,9 +111,20 @@ impl Setup {
             contend_transfers,
             hotplug,
             governed,
+            groups,
+            shared,
+            policies,
             machine: machine.name.clone(),
         })
     }
+}
+
+fn groups_of(workload: &Workload, groups: &[Group]) -> Vec<u32> {
+    if groups.is_empty() {
+        return vec![];
+    }
+    let of = |name: &str| setting::group_of(groups, name).map_or(0, |at| at as u32 + 1);
+    workload.programs.iter().map(|p| of(&p.name)).collect()
 }
 
 fn uses(workload: &Workload, which: impl Fn(&Op) -> bool) -> bool {

@@ -3,7 +3,7 @@
 use crate::counters::Counters;
 use crate::events::NEVER;
 use crate::hardware::Hardware;
-use crate::idle::IdleHistory;
+use crate::idle::Memory;
 use crate::pelt_clock::PeltClock;
 use crate::rng::Stream;
 use crate::topology::{Cpu, Topology};
@@ -72,10 +72,11 @@ pub struct CpuState {
     pub(crate) debt: f64,
     /// A kick to balance for idle CPUs that is under way.
     pub(crate) kicked: Option<NohzKick>,
-    pub(crate) history: IdleHistory,
+    pub(crate) idle_memory: Memory,
     /// Idle time that is over.
     pub(crate) idle_total_ns: u64,
-    /// How often it went idle (`tick_nohz_get_idle_calls_cpu`).
+    /// How often it went idle without a tick to come (`tick_nohz_get_idle_calls_cpu`): `ts->idle_calls` counts in
+    /// `tick_nohz_idle_stop_tick`, which idle periods that keep their tick do not reach (4.17 on).
     pub(crate) idle_calls: u64,
     /// A task that waited for I/O woke up here, and no governor has heard of it (`SCHED_CPUFREQ_IOWAIT`).
     pub(crate) woken_from_io: bool,
@@ -412,7 +413,7 @@ impl CpuState {
             mm: u32::MAX,
             debt: 0.0,
             kicked: None,
-            history: IdleHistory::default(),
+            idle_memory: Memory::default(),
             idle_total_ns: 0,
             idle_calls: 0,
             woken_from_io: false,

@@ -67,21 +67,33 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "kernel/compat.h",
     "kernel/counters.c",
     "kernel/cpu.c",
+    "kernel/cpufreq.c",
+    "kernel/debug.c",
     "kernel/debugfs.c",
     "kernel/events.c",
     "kernel/frequency.c",
     "kernel/groups.c",
+    "kernel/hotplug.c",
     "kernel/idle.c",
     "kernel/interrupt.c",
+    "kernel/leaders.c",
     "kernel/looks.c",
     "kernel/machine.h",
     "kernel/memory.c",
     "kernel/missing.c",
+    "kernel/pressure.c",
     "kernel/print.c",
+    "kernel/probes.c",
     "kernel/random.c",
     "kernel/rcu.c",
+    "kernel/sanitize.c",
     "kernel/scheduler.h",
+    "kernel/state.c",
+    "kernel/state.h",
+    "kernel/sums.c",
     "kernel/switch.c",
+    "kernel/sysctl.c",
+    "kernel/sysfs.c",
     "kernel/system_calls.c",
     "kernel/task.c",
     "kernel/topology.c",
@@ -89,6 +101,8 @@ pub(crate) const FILES: &[(&str, &str)] = files![
 
 /// The configuration that a build starts from.
 pub(crate) const CONFIG: &str = include_str!("../arch/config");
+/// Options that decide how the scheduler behaves, one a line.
+pub(crate) const CHOICES: &str = include_str!("../arch/choices");
 /// The tree's objects that make the library, one a line, with conditions; those whose source a tree does not have are left out.
 pub(crate) const OBJECTS: &str = include_str!("../arch/objects");
 /// Symbols that are empty or constant, with reasons.
@@ -129,7 +143,7 @@ mod tests {
             entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()
         }
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("arch");
-        let beside = ["config", "objects", "symbols.toml", "link.lds"];
+        let beside = ["config", "choices", "objects", "symbols.toml", "link.lds"];
         assert_eq!(count(&dir), FILES.len() + beside.len());
     }
 }

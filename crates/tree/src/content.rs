@@ -35,6 +35,13 @@ pub(crate) fn text(of: &str) -> String {
     Sha256::digest(of).iter().map(|b| format!("{b:02x}")).collect()
 }
 
+/// Enough digits of [`text`] to tell trees and configurations apart.
+pub(crate) fn short(of: &str) -> String {
+    let mut digits = text(of);
+    digits.truncate(8);
+    digits
+}
+
 /// A digest of files, by path and content, and of other things that matter.
 pub(crate) fn digest(files: &BTreeSet<PathBuf>, others: &[&str]) -> Result<String, TreeError> {
     let mut digest = Sha256::new();

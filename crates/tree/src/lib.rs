@@ -14,19 +14,28 @@
 //! library is told of it.
 
 mod arch;
+mod build;
 mod conditions;
 mod content;
+pub mod coverage;
 mod farm;
 mod link;
+mod lock;
 mod make;
+mod sanitizer;
+mod seed;
 mod shape;
 mod symbols;
 mod tools;
 mod trees;
+mod without;
 
+pub use build::Library;
+pub use sanitizer::Sanitizer;
 pub use shape::{Level, Place, Shape};
 pub use tools::{Tool, missing_tools};
-pub use trees::{Library, Tree, Trees, release_of as release};
+pub use trees::{Tree, Trees, release_of as release};
+pub use without::expected_without;
 
 use std::path::{Path, PathBuf};
 

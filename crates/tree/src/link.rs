@@ -12,7 +12,20 @@ use std::process::Command;
 const ELSEWHERE: [&str; 7] =
     ["memcmp", "memcpy", "memmove", "memset", "strlen", "_GLOBAL_OFFSET_TABLE_", "jiffies"];
 
-/// Links `objects`, which are below `out`, as `script` arranges them, to the library `library`.
+/// What begins the names of what the compiler's runtimes have, the option that links the runtime, and the line of the
+/// configuration that asks for it.
+const RUNTIMES: [(&str, &str, &str); 2] = [
+    ("__asan_", "-fsanitize=address", "CONFIG_SCHEDSCAPE_ADDRESS=y"),
+    ("__gcov_", "--coverage", "CONFIG_SCHEDSCAPE_COVERAGE=y"),
+];
+
+/// The options that link the runtimes that `config` asks for.
+pub(crate) fn runtimes(config: &str) -> Vec<&'static str> {
+    let asked = |line: &str| config.lines().any(|l| l == line);
+    RUNTIMES.iter().filter(|(.., line)| asked(line)).map(|(_, option, _)| *option).collect()
+}
+
+/// Links `objects`, which are below `out`, as `script` arranges them, with `runtimes`, to the library `library`.
 ///
 /// # Errors
 /// Symbols that nobody provides, and what the linker says.
@@ -20,6 +33,7 @@ pub(crate) fn link(
     out: &Path,
     objects: &[String],
     script: &str,
+    runtimes: &[&str],
     library: &Path,
 ) -> Result<(), TreeError> {
     let whole = "schedscape-part.o";
@@ -28,7 +42,13 @@ pub(crate) fn link(
     let relocations =
         run(Command::new("readelf").args(["-rW", whole]).current_dir(out), "readelf")?;
     let marks: BTreeSet<&str> = marks(script).chain(ELSEWHERE).collect();
-    let code = stand_ins(arch::SYMBOLS, &uses(&names, &relocations), &marks)?;
+    let mut wanted = uses(&names, &relocations);
+    let of_runtime = |name: &str| {
+        let mut linked = RUNTIMES.iter().filter(|(_, option, _)| runtimes.contains(option));
+        linked.any(|(start, ..)| name.starts_with(start))
+    };
+    wanted.retain(|name, _| !of_runtime(name));
+    let code = stand_ins(arch::SYMBOLS, &wanted, &marks)?;
     let write = |name: &str, text: &str| {
         let file = out.join(name);
         std::fs::write(&file, text).map_err(TreeError::io(&file))
@@ -55,7 +75,7 @@ pub(crate) fn link(
         "-Wl,--defsym=jiffies=jiffies_64",
     ]);
     join.args(["-Wl,-Bsymbolic", "-Wl,--no-undefined", "-Wl,-z,noexecstack", "-o"]).arg(&partial);
-    join.args([whole, "schedscape-symbols.o"]).current_dir(out);
+    join.args(runtimes).args([whole, "schedscape-symbols.o"]).current_dir(out);
     run(&mut join, "linking the scheduler")?;
     std::fs::rename(&partial, library).map_err(TreeError::io(library))
 }

@@ -22,21 +22,19 @@ pub(crate) fn run(command: &mut Command, what: &str) -> Result<String, TreeError
     Err(failed(telling(&said)))
 }
 
-/// The compiler's errors with the lines that it shows of them; without any, the last lines.
+/// The compiler's errors with the lines that it shows of them; without any, the last lines. What make says of it is of use
+/// only where nobody else says anything.
 fn telling(said: &str) -> String {
     let lines: Vec<&str> = said.lines().filter(|l| !l.trim().is_empty()).collect();
+    let of_make = |l: &&str| l.starts_with("make");
     let is_error = |l: &&str| {
         l.contains("error:") || l.contains(" Error ") || l.contains("undefined reference")
     };
-    let first = lines.iter().position(|l| is_error(l) && !l.starts_with("make"));
+    let first = lines.iter().position(|l| is_error(l) && !of_make(l));
     let from = first.unwrap_or(lines.len().saturating_sub(LINES));
-    lines[from..]
-        .iter()
-        .filter(|l| !l.starts_with("make"))
-        .take(LINES)
-        .copied()
-        .collect::<Vec<_>>()
-        .join("\n")
+    let all_of_make = lines[from..].iter().all(of_make);
+    let shown = lines[from..].iter().filter(|l| all_of_make || !of_make(l)).take(LINES);
+    shown.copied().collect::<Vec<_>>().join("\n")
 }
 
 /// Makes `targets` of the tree in `farm` for our architecture, with what it makes below `out`.
@@ -72,5 +70,7 @@ mod tests {
             "fair.c:12:3: error: 'x' undeclared\n   12 |   x = 1;\n      |   ^"
         );
         assert_eq!(telling("one\ntwo\n"), "one\ntwo");
+        let no_rule = "make[5]: *** No rule to make target 'a.o'.  Stop.";
+        assert_eq!(telling(no_rule), no_rule);
     }
 }

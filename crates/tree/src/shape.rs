@@ -1,6 +1,7 @@
 //! A machine as a library is told of it: places of CPUs, distances of nodes, and the level table of its architecture.
 
 use crate::TreeError;
+use kernel::cpuidle::{Polling, polling};
 use kernel::{Kernel, MechanismId, SdFlags};
 use machine::{Arch, CacheKind, CpuSet, IdleState, Machine};
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,8 @@ pub struct Shape {
     pub levels: Vec<Level>,
     /// The shallowest first.
     pub idle_states: Vec<IdleState>,
+    /// How the first of them polls, if it does.
+    pub polling: Option<Polling>,
     /// `node_reclaim_distance`, where the machine has another than the kernel.
     pub reclaim_distance: Option<u32>,
 }
@@ -110,6 +113,7 @@ impl Shape {
             },
             levels,
             idle_states: machine.idle_states.clone(),
+            polling: polling(machine, kernel),
             reclaim_distance: (zen && machine.arch == Arch::X86).then_some(ZEN_RECLAIM_DISTANCE),
         })
     }

@@ -4,8 +4,10 @@
 //! `library.toml` what that was made of. A build of something that did not change reads files and starts no program but the compiler,
 //! for its version.
 
-use crate::conditions::Conditions;
-use crate::{TreeError, arch, content, farm, link, make, missing_tools};
+use crate::build::{Build, Library};
+use crate::lock::Lock;
+use crate::seed::Seed;
+use crate::{TreeError, content, make, missing_tools};
 use kernel::Version;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -13,10 +15,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TREE: &str = "tree.toml";
-const MADE_OF: &str = "library.toml";
-const LIBRARY: &str = "library.so";
-/// Hexadecimal digits that tell configurations apart.
-const DIGITS: usize = 8;
 
 /// A tree that has a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +29,9 @@ pub struct Tree {
     /// Patches, in order.
     #[serde(default)]
     pub patches: Vec<PathBuf>,
+    /// A `.config` that says how the scheduler is configured; without one, schedscape's own choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<PathBuf>,
 }
 
 impl Tree {
@@ -41,25 +42,6 @@ impl Tree {
     pub fn version(&self) -> Result<Version, TreeError> {
         self.release.parse().map_err(|_| TreeError::found(&self.name, &self.release, "a release"))
     }
-}
-
-/// A tree's scheduler, ready to be loaded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Library {
-    /// The file.
-    pub file: PathBuf,
-    /// Digest of what it was made of.
-    pub key: String,
-    /// Whether it had to be made.
-    pub is_new: bool,
-}
-
-/// What a library was made of.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MadeOf {
-    key: String,
-    files: BTreeSet<PathBuf>,
 }
 
 /// The trees in a directory.
@@ -74,28 +56,35 @@ impl Trees {
         Trees { dir: dir.to_owned() }
     }
 
-    /// Gives the tree at `root` with `patches` a name. Nothing is built.
+    /// Gives the tree at `root` with `patches`, and with what `config` says of the scheduler, a name. Nothing is built.
     ///
     /// # Errors
     /// A name that is taken or cannot be a directory's, a directory without a kernel, a patch that cannot be read.
-    pub fn add(&self, name: &str, root: &Path, patches: &[PathBuf]) -> Result<Tree, TreeError> {
+    pub fn add(
+        &self,
+        name: &str,
+        root: &Path,
+        patches: &[PathBuf],
+        config: Option<&Path>,
+    ) -> Result<Tree, TreeError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
         if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
             return Err(TreeError::found("--name", name, "letters, digits, -, _, . and +"));
         }
-        if self.dir.join(name).exists() {
+        if self.dir.join(name).join(TREE).is_file() {
             return Err(TreeError::found(
                 name,
                 "a tree of this name",
                 "a new name, or `kernel remove` first",
             ));
         }
-        let absolute = |path: &PathBuf| std::fs::canonicalize(path).map_err(TreeError::io(path));
+        Seed::read(config)?;
         let tree = Tree {
             name: name.to_string(),
-            root: absolute(&root.to_owned())?,
+            root: real(root)?,
             release: release(root)?,
-            patches: patches.iter().map(absolute).collect::<Result<_, _>>()?,
+            patches: patches.iter().map(|p| real(p)).collect::<Result<_, _>>()?,
+            config: config.map(real).transpose()?,
         };
         tree.version()?;
         let dir = self.dir.join(name);
@@ -104,27 +93,36 @@ impl Trees {
         Ok(tree)
     }
 
-    /// The tree at `root` with `patches`, under a name that is made of `base` and these, whether it has been there before or
-    /// not.
+    /// The tree at `root` with `patches` and `config`, under a name that is made of `base` and these, whether it has been there
+    /// before or not.
     ///
     /// # Errors
     /// As [`Trees::add`].
-    pub fn unnamed(&self, base: &str, root: &Path, patches: &[PathBuf]) -> Result<Tree, TreeError> {
-        let real = |path: &Path| std::fs::canonicalize(path).map_err(TreeError::io(path));
+    pub fn unnamed(
+        &self,
+        base: &str,
+        root: &Path,
+        patches: &[PathBuf],
+        config: Option<&Path>,
+    ) -> Result<Tree, TreeError> {
         let root = real(root)?;
         let patches = patches.iter().map(|p| real(p)).collect::<Result<Vec<_>, _>>()?;
-        let all = [&root].into_iter().chain(&patches).map(|p| p.to_string_lossy());
-        let digits = &content::text(&all.collect::<Vec<_>>().join("\n"))[..DIGITS];
+        let config = config.map(real).transpose()?;
+        let all = [&root].into_iter().chain(&patches).chain(&config).map(|p| p.to_string_lossy());
+        let digits = content::short(&all.collect::<Vec<_>>().join("\n"));
         let plain: String = (base.chars())
             .map(|c| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '-' })
             .collect();
         let name = format!("{plain}-{digits}");
+        let _lock = Lock::take(&self.dir, &name, &|_| {})?;
         match self.get(&name) {
-            Ok(tree) if tree.root == root && tree.patches == patches => return Ok(tree),
-            Ok(_) => self.remove(&name)?,
+            Ok(tree) if (&tree.root, &tree.patches, &tree.config) == (&root, &patches, &config) => {
+                return Ok(tree);
+            }
+            Ok(_) => self.forget(&name)?,
             Err(_) => {}
         }
-        self.add(&name, &root, &patches)
+        self.add(&name, &root, &patches, config.as_deref())
     }
 
     /// The files of `commit` of the repository at `root` that a scheduler's build may read, in a directory of the cache. The
@@ -143,6 +141,7 @@ impl Trees {
         let full = make::run(git().args(["rev-parse", "--verify", &wanted]), &what)?;
         let full = full.trim();
         let dir = self.dir.join("commits").join(full);
+        let _lock = Lock::take(&self.dir, full, &|_| {})?;
         if dir.join("Makefile").is_file() {
             return Ok(dir);
         }
@@ -215,12 +214,17 @@ impl Trees {
     /// No such tree, or files that cannot be removed.
     pub fn remove(&self, name: &str) -> Result<(), TreeError> {
         self.get(name)?;
+        let _lock = Lock::take(&self.dir, name, &|_| {})?;
+        self.forget(name)
+    }
+
+    fn forget(&self, name: &str) -> Result<(), TreeError> {
         let dir = self.dir.join(name);
         std::fs::remove_dir_all(&dir).map_err(TreeError::io(&dir))
     }
 
     /// Builds the library of `tree`, or finds it built, with `config` as the last lines of its configuration. `say` hears what
-    /// is done.
+    /// is done. Another process that builds the same tree is waited for.
     ///
     /// # Errors
     /// Missing programs, a patch that does not apply, an option that the configuration does not take, what the compiler says.
@@ -241,7 +245,8 @@ impl Trees {
                 packages: join(list(|t| t.package)),
             });
         }
-        let build = Build { tree, dir: self.dir.join(&tree.name), compiler: compiler()?, config };
+        let build = Build::new(tree, self.dir.join(&tree.name), config)?;
+        let _lock = Lock::take(&self.dir, &tree.name, say)?;
         match build.found()? {
             Some(library) => Ok(library),
             None => build.make(say),
@@ -249,134 +254,16 @@ impl Trees {
     }
 }
 
-/// One build.
-struct Build<'a> {
-    tree: &'a Tree,
-    dir: PathBuf,
-    compiler: String,
-    config: &'a [String],
+fn real(path: &Path) -> Result<PathBuf, TreeError> {
+    std::fs::canonicalize(path).map_err(TreeError::io(path))
 }
 
-impl Build<'_> {
-    /// `name`, and what tells builds of other configurations apart.
-    fn of_config(&self, name: &str) -> String {
-        let (stem, end) =
-            name.split_once('.').map_or((name, String::new()), |(s, e)| (s, format!(".{e}")));
-        match self.config {
-            [] => name.to_string(),
-            config => format!("{stem}-{}{end}", &content::text(&config.join("\n"))[..DIGITS]),
-        }
-    }
-
-    /// The configuration that the build starts from.
-    fn seed(&self) -> String {
-        arch::CONFIG.to_string() + &self.config.iter().map(|l| format!("{l}\n")).collect::<String>()
-    }
-
-    /// The key of a library made of `files`.
-    fn key(&self, files: &BTreeSet<PathBuf>) -> Result<String, TreeError> {
-        let mut all = files.clone();
-        all.extend(self.tree.patches.iter().cloned());
-        let ours = arch::FILES.iter().map(|(_, text)| *text);
-        let lists = [arch::CONFIG, arch::OBJECTS, arch::SYMBOLS, arch::LINK];
-        let own = self.config.iter().map(String::as_str).chain([self.compiler.as_str()]);
-        let others: Vec<&str> = ours.chain(lists).chain(own).collect();
-        content::digest(&all, &others)
-    }
-
-    /// The last library, if it would become the same again. A patched file is a copy that the tree's original may have left
-    /// behind, so originals count too.
-    fn found(&self) -> Result<Option<Library>, TreeError> {
-        let (file, made_of) =
-            (self.dir.join(self.of_config(LIBRARY)), self.dir.join(self.of_config(MADE_OF)));
-        let Ok(text) = std::fs::read_to_string(&made_of) else { return Ok(None) };
-        let Ok(MadeOf { key, files }) = toml::from_str(&text) else { return Ok(None) };
-        let same = files.iter().all(|f| f.exists()) && self.key(&files)? == key;
-        Ok((same && file.is_file()).then_some(Library { file, key, is_new: false }))
-    }
-
-    fn make(&self, say: &dyn Fn(&str)) -> Result<Library, TreeError> {
-        let (farm, out) = (self.dir.join("farm"), self.dir.join(self.of_config("out")));
-        say("laying links");
-        farm::lay(&self.tree.root, &farm, &self.dir.join("arch"), &self.tree.patches)?;
-        self.configure(&farm, &out, say)?;
-        let config = out.join(".config");
-        let config = std::fs::read_to_string(&config).map_err(TreeError::io(&config))?;
-        let conditions = Conditions { release: self.tree.version()?, config: &config };
-        let has = |object: &&str| {
-            farm.join(object.strip_suffix(".o").unwrap_or(object)).with_extension("c").is_file()
-        };
-        let mut objects: Vec<String> =
-            conditions.lines(arch::OBJECTS).lines().filter(has).map(str::to_string).collect();
-        say(&format!("compiling {} files of {}", objects.len(), self.tree.release));
-        let mut targets = objects.clone();
-        targets.push(format!("arch/{}/kernel/", arch::NAME));
-        make::make(&farm, &out, &targets, "compiling the scheduler")?;
-        objects.extend(arch::objects());
-        say("linking");
-        let file = self.dir.join(self.of_config(LIBRARY));
-        link::link(&out, &objects, &conditions.lines(arch::LINK), &file)?;
-        let mut files = content::read_by(&out, &objects)?;
-        files.extend(self.originals(&files, &farm));
-        let key = self.key(&files)?;
-        write(&self.dir.join(self.of_config(MADE_OF)), &MadeOf { key: key.clone(), files })?;
-        Ok(Library { file, key, is_new: true })
-    }
-
-    /// Copies in the farm stand for files of the tree.
-    fn originals(&self, files: &BTreeSet<PathBuf>, farm: &Path) -> Vec<PathBuf> {
-        let copies = files.iter().filter_map(|f| f.strip_prefix(farm).ok());
-        let originals = copies.map(|below| self.tree.root.join(below));
-        originals.filter(|path| path.is_file() && !self.tree.patches.is_empty()).collect()
-    }
-
-    fn configure(&self, farm: &Path, out: &Path, say: &dyn Fn(&str)) -> Result<(), TreeError> {
-        say("configuring");
-        let (seed, config, text) =
-            (out.join("schedscape.config"), out.join(".config"), self.seed());
-        // A new header of ours may stand in for a generated one, which the tree's build system would not notice.
-        let names: String = arch::FILES.iter().map(|(path, _)| format!("# {path}\n")).collect();
-        let begins_with = text.clone() + &names;
-        let same = std::fs::read(&seed).is_ok_and(|there| there == begins_with.as_bytes());
-        if same && config.is_file() {
-            // The same text again would make everything anew.
-            return make::make(farm, out, &["prepare".to_string()], "preparing the tree");
-        }
-        if out.exists() {
-            std::fs::remove_dir_all(out).map_err(TreeError::io(out))?;
-        }
-        std::fs::create_dir_all(out).map_err(TreeError::io(out))?;
-        std::fs::write(&config, &text).map_err(TreeError::io(&config))?;
-        let targets = ["olddefconfig", "prepare"].map(str::to_string);
-        make::make(farm, out, &targets, "configuring the tree")?;
-        let taken = std::fs::read_to_string(&config).map_err(TreeError::io(&config))?;
-        // An option that depends on one that is off is not listed, which is as good as not set.
-        let off = |line: &str| {
-            let name = line.strip_prefix("# ")?.split(' ').next()?;
-            Some(!taken.lines().any(|l| l.starts_with(&format!("{name}="))))
-        };
-        let is_taken =
-            |line: &&String| off(line).unwrap_or_else(|| taken.lines().any(|l| l == line.as_str()));
-        let refused = self.config.iter().find(|line| !is_taken(line));
-        if let Some(line) = refused {
-            let expected = "an option that this release takes so on this architecture";
-            return Err(TreeError::found("source.config", line, expected));
-        }
-        std::fs::write(&seed, begins_with).map_err(TreeError::io(&seed))
-    }
-}
-
-fn write(file: &Path, what: &impl Serialize) -> Result<(), TreeError> {
+pub(crate) fn write(file: &Path, what: &impl Serialize) -> Result<(), TreeError> {
     let text = toml::to_string(what)
         .map_err(|e| TreeError::found(file.display(), e, "what TOML can hold"))?;
     let partial = file.with_extension("partial");
     std::fs::write(&partial, text).map_err(TreeError::io(&partial))?;
     std::fs::rename(&partial, file).map_err(TreeError::io(file))
-}
-
-/// The compiler's own version.
-fn compiler() -> Result<String, TreeError> {
-    make::run(Command::new("gcc").arg("--version"), "gcc --version")
 }
 
 /// The release of the tree at `root`.
@@ -427,14 +314,15 @@ mod tests {
         kernel(&dir.path().join("linux"), MAKEFILE);
         let trees = Trees::new(&dir.path().join("cache"));
         assert_eq!(trees.list().unwrap(), []);
-        let tree = trees.add("mine", &dir.path().join("linux"), &[]).unwrap();
+        let tree = trees.add("mine", &dir.path().join("linux"), &[], None).unwrap();
         assert_eq!(
             (tree.release.as_str(), tree.version().unwrap()),
             ("6.12.107", Version::new(6, 12))
         );
         assert_eq!(trees.list().unwrap(), std::slice::from_ref(&tree));
         assert_eq!(trees.get("mine").unwrap(), tree);
-        let again = trees.add("mine", &dir.path().join("linux"), &[]).unwrap_err().to_string();
+        let again =
+            trees.add("mine", &dir.path().join("linux"), &[], None).unwrap_err().to_string();
         assert!(again.contains("a tree of this name"), "{again}");
         trees.remove("mine").unwrap();
         assert!(trees.get("mine").is_err());
@@ -446,9 +334,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let trees = Trees::new(&dir.path().join("cache"));
         kernel(&dir.path().join("other"), "all:\n");
-        let error = trees.add("x", &dir.path().join("other"), &[]).unwrap_err().to_string();
+        let error = trees.add("x", &dir.path().join("other"), &[], None).unwrap_err().to_string();
         assert!(error.contains("no kernel tree"), "{error}");
-        assert!(trees.add("../x", &dir.path().join("other"), &[]).is_err());
-        assert!(trees.add("x", &dir.path().join("nowhere"), &[]).is_err());
+        assert!(trees.add("../x", &dir.path().join("other"), &[], None).is_err());
+        assert!(trees.add("x", &dir.path().join("nowhere"), &[], None).is_err());
     }
 }

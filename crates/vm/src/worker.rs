@@ -1,39 +1,31 @@
-//! The guests' own worker: a small static program for the benchmarks that no package has, built when it is needed.
-//!
-//! This computer's compiler builds it for its own architecture and an installed cross compiler for another. Where there
-//! is none, Debian's compiler is fetched for the suite that this computer runs, since it runs with this computer's C
-//! library, and is run from where it was unpacked: gcc finds its parts and its headers beside itself.
+//! The guests' own worker: a small static program for the benchmarks that no package has.
 
-use crate::host::run;
-use crate::packages::{deb, host_arch};
+use crate::compile::Sources;
 use crate::{Arch, Cache, VmError};
-use sha2::{Digest, Sha256};
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-/// The program's files, in the order in which the checksum takes them.
-const SOURCES: [(&str, &str); 8] = [
-    ("common.c", include_str!("guest/worker/common.c")),
-    ("loops.c", include_str!("guest/worker/loops.c")),
-    ("main.c", include_str!("guest/worker/main.c")),
-    ("netperf.c", include_str!("guest/worker/netperf.c")),
-    ("schbench.c", include_str!("guest/worker/schbench.c")),
-    ("stream.c", include_str!("guest/worker/stream.c")),
-    ("times.c", include_str!("guest/worker/times.c")),
-    ("work.c", include_str!("guest/worker/work.c")),
-];
-/// What they share.
-const HEADER: (&str, &str) = ("worker.h", include_str!("guest/worker/worker.h"));
-/// How they are compiled.
-const FLAGS: [&str; 7] = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-static", "-pthread", "-s"];
-/// What says which Debian this computer runs.
-const OS_RELEASE: &str = "/etc/os-release";
-
-/// The name of the file that is built of this source.
-fn worker_name(arch: Arch) -> String {
-    format!("{}-{arch}", checksum())
-}
+pub(crate) const WORKER: Sources = Sources {
+    name: "worker",
+    files: &[
+        ("alone.c", include_str!("guest/worker/alone.c")),
+        ("common.c", include_str!("guest/worker/common.c")),
+        ("costs.c", include_str!("guest/worker/costs.c")),
+        ("loops.c", include_str!("guest/worker/loops.c")),
+        ("main.c", include_str!("guest/worker/main.c")),
+        ("messages.c", include_str!("guest/worker/messages.c")),
+        ("netperf.c", include_str!("guest/worker/netperf.c")),
+        ("schbench.c", include_str!("guest/worker/schbench.c")),
+        ("stream.c", include_str!("guest/worker/stream.c")),
+        ("times.c", include_str!("guest/worker/times.c")),
+        ("work.c", include_str!("guest/worker/work.c")),
+    ],
+    headers: &[
+        ("costs.h", include_str!("guest/worker/costs.h")),
+        ("marks.h", include_str!("guest/worker/marks.h")),
+        ("worker.h", include_str!("guest/worker/worker.h")),
+    ],
+    flags: &["-std=gnu11", "-O2", "-Wall", "-Wextra", "-static", "-pthread", "-s"],
+};
 
 impl Cache {
     /// The worker for guests of `arch`, built if this source has not been built before.
@@ -41,147 +33,11 @@ impl Cache {
     /// # Errors
     /// No compiler that does it, with what to install.
     pub fn worker(&self, arch: Arch) -> Result<PathBuf, VmError> {
-        if let Some(path) = self.built_worker(arch) {
-            return Ok(path);
-        }
-        let dir = self.dir().join("worker");
-        let path = dir.join(worker_name(arch));
-        std::fs::create_dir_all(&dir).map_err(VmError::io(&dir))?;
-        let work = tempfile::Builder::new().prefix(".build").tempdir_in(&dir);
-        let work = work.map_err(VmError::io(&dir))?;
-        for (name, text) in SOURCES.iter().chain([&HEADER]) {
-            let file = work.path().join(name);
-            std::fs::write(&file, text).map_err(VmError::io(&file))?;
-        }
-        let built = work.path().join("worker");
-        self.compile(arch, work.path(), &built)?;
-        std::fs::rename(&built, &path).map_err(VmError::io(&path))?;
-        Ok(path)
+        self.build(&WORKER, arch)
     }
 
     /// The worker for guests of `arch`, where it is built.
     pub(crate) fn built_worker(&self, arch: Arch) -> Option<PathBuf> {
-        Some(self.dir().join("worker").join(worker_name(arch))).filter(|path| path.exists())
-    }
-
-    /// Builds with the first compiler that can.
-    fn compile(&self, arch: Arch, sources: &Path, to: &Path) -> Result<(), VmError> {
-        if run(compile(&mut Compiler::installed(arch).command(), sources, to)).is_ok() {
-            return Ok(());
-        }
-        let fetched = self.fetch_compiler(arch);
-        let built = fetched.and_then(|c| run(compile(&mut c.command(), sources, to)).map(drop));
-        built.map_err(|reason| VmError::NoCompiler {
-            arch: arch.debian(),
-            reason: Box::new(reason),
-            install: format!("apt install {}", packages(arch).join(" ")),
-        })
-    }
-
-    /// Debian's compiler for `arch`, unpacked in the cache.
-    fn fetch_compiler(&self, arch: Arch) -> Result<Compiler, VmError> {
-        let suite = own_suite()?;
-        let root = self.dir().join("compilers").join(format!("{suite}-{arch}"));
-        if !root.exists() {
-            let apt = self.apt(&suite, host_arch()?)?;
-            let names = packages(arch);
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let mut files = apt.download_closure(&names)?;
-            // The compiler's own C library is this computer's, to go with its loader.
-            files.retain(|file| {
-                !file.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b"libc6_"))
-            });
-            deb::unpack(&files, &root, &|path| !path.starts_with("usr/share"))?;
-        }
-        Ok(Compiler::unpacked(&root, arch))
+        self.built(&WORKER, arch)
     }
 }
-
-/// A compiler and how it is run.
-struct Compiler {
-    program: PathBuf,
-    /// The tree that it was unpacked to.
-    root: Option<PathBuf>,
-}
-
-impl Compiler {
-    fn installed(arch: Arch) -> Compiler {
-        let own = host_arch().is_ok_and(|host| host == arch);
-        let program = if own { "cc".into() } else { format!("{}-gcc", triplet(arch)).into() };
-        Compiler { program, root: None }
-    }
-
-    fn unpacked(root: &Path, arch: Arch) -> Compiler {
-        let program = root.join("usr/bin").join(format!("{}-gcc", triplet(arch)));
-        Compiler { program, root: Some(root.to_owned()) }
-    }
-
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        command.env("LC_ALL", "C");
-        if let Some(root) = &self.root {
-            let lib = format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH);
-            command.env("LD_LIBRARY_PATH", root.join(lib));
-            let mut sysroot = OsString::from("--sysroot=");
-            sysroot.push(root);
-            command.arg(sysroot);
-        }
-        command
-    }
-}
-
-fn compile<'a>(command: &'a mut Command, sources: &Path, to: &Path) -> &'a mut Command {
-    command.args(FLAGS).current_dir(sources).args(SOURCES.map(|(name, _)| name));
-    command.arg("-o").arg(to)
-}
-
-/// The packages of a compiler for `arch` on this computer.
-fn packages(arch: Arch) -> [String; 2] {
-    match host_arch() {
-        Ok(host) if host == arch => ["gcc".to_owned(), "libc6-dev".to_owned()],
-        _ => {
-            // A package's name has no underscore.
-            let gcc = format!("gcc-{}", triplet(arch)).replace('_', "-");
-            [gcc, format!("libc6-dev-{arch}-cross")]
-        }
-    }
-}
-
-/// What compilers call an architecture.
-fn triplet(arch: Arch) -> &'static str {
-    match arch {
-        Arch::X86 => "x86_64-linux-gnu",
-        Arch::Arm64 => "aarch64-linux-gnu",
-        Arch::Powerpc => "powerpc64le-linux-gnu",
-    }
-}
-
-/// The suite that this computer runs.
-fn own_suite() -> Result<String, VmError> {
-    let path = Path::new(OS_RELEASE);
-    let text = std::fs::read_to_string(path).map_err(VmError::io(path))?;
-    codename(&text).map(str::to_owned).ok_or_else(|| VmError::Failed {
-        program: OS_RELEASE.to_owned(),
-        status: "no VERSION_CODENAME".to_owned(),
-        message: "expected the name of a Debian suite".to_owned(),
-    })
-}
-
-fn codename(os_release: &str) -> Option<&str> {
-    let name = os_release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="))?;
-    Some(name.trim_matches('"')).filter(|name| !name.is_empty())
-}
-
-/// Checksum of all that the program is built from, short enough for a file name.
-fn checksum() -> String {
-    let mut sum = Sha256::new();
-    for (name, text) in SOURCES.iter().chain([&HEADER]) {
-        sum.update(format!("{name} {}\n{text}", text.len()));
-    }
-    sum.update(FLAGS.join(" "));
-    sum.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
-
-#[cfg(test)]
-#[path = "worker/tests.rs"]
-mod tests;

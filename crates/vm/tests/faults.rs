@@ -162,16 +162,20 @@ fn a_qemu_that_refuses() {
 fn an_interruption_ends_it_at_once() {
     let lab = Lab::new("echo booting; sleep 60");
     let stop = AtomicBool::new(false);
-    let begun = Instant::now();
-    let error = std::thread::scope(|scope| {
-        scope.spawn(|| {
+    let (error, stopped) = std::thread::scope(|scope| {
+        let stopper = scope.spawn(|| {
+            // However long the script takes to start.
+            while !lab.dir.path().join("pid").exists() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
             std::thread::sleep(Duration::from_millis(500));
             stop.store(true, Ordering::Relaxed);
+            Instant::now()
         });
-        lab.fails(&stop)
+        (lab.fails(&stop), stopper.join().unwrap())
     });
     assert_eq!(error, "guest: interrupted\n  | booting");
-    assert!(begun.elapsed() < Duration::from_secs(2));
+    assert!(stopped.elapsed() < Duration::from_secs(2));
 }
 
 #[test]

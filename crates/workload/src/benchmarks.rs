@@ -14,6 +14,8 @@ pub struct Target<'a> {
     pub constants: &'a Constants,
     /// The machine's CPUs that are online.
     pub online: CpuSet,
+    /// Whether a kernel's own code schedules it, which has all policies.
+    pub policies: bool,
     /// Gives the text of a file that a benchmark's parameters name.
     pub read: &'a dyn Fn(&str) -> io::Result<String>,
 }
@@ -55,7 +57,7 @@ macro_rules! file_of {
         None
     }};
     (file $params:ident) => {
-        Some($params.file.as_str())
+        Some($params.file.as_str()).filter(|file| !file.is_empty())
     };
 }
 

@@ -61,8 +61,8 @@ pub use benchmarks::{Benchmark, BuildError, Target};
 pub use counter::Counter;
 pub use program::{
     BarrierId, Capacity, Clients, CondId, CounterId, Device, DeviceId, FlagId, Histogram,
-    HistogramId, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op, Program, ProgramId, Queue,
-    QueueId, QueueKind, Reading, Since, Spawn, Spread, TimerId, Work, Workload,
+    HistogramId, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op, Policy, Program, ProgramId,
+    Queue, QueueId, QueueKind, Reading, Since, Spawn, Spread, TimerId, Work, Workload,
 };
 /// rt-app under its name in experiment files.
 pub use rtapp as rt_app;

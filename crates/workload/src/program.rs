@@ -3,6 +3,7 @@
 mod ids;
 mod metric;
 mod op;
+mod policy;
 mod shared;
 
 pub use ids::{
@@ -11,6 +12,7 @@ pub use ids::{
 };
 pub use metric::{Metric, Reading};
 pub use op::{MemoryUse, Missed, Op, Since, Spread, Work};
+pub use policy::Policy;
 pub use shared::{Capacity, Clients, Device, Histogram, Queue, QueueKind};
 
 use crate::kvm::Partitions;

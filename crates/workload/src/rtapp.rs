@@ -71,8 +71,12 @@ pub enum Suspend {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// The file; relative to the experiment file.
+    /// The file; relative to the experiment file. Empty where `text` says it all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub file: String,
+    /// What a file would hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// Length of the run in s, instead of the file's `duration`.
     pub duration_s: Option<f64>,
     /// Repeated keys.
@@ -87,6 +91,26 @@ pub struct Params {
     /// What is left out where the file asks for it.
     #[serde(default)]
     pub ignore: Vec<Feature>,
+}
+
+impl Params {
+    /// Name and text of the file; `read` reads one.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and neither a file nor a text, or both.
+    pub fn source(
+        &self,
+        read: &dyn Fn(&str) -> std::io::Result<String>,
+    ) -> Result<(&str, String), BuildError> {
+        let wrong =
+            |file: &str, reason: String| BuildError::File { file: file.to_string(), reason };
+        match (&self.text, self.file.as_str()) {
+            (Some(text), "") => Ok(("text", text.clone())),
+            (None, "") => Err(wrong("rt_app", "found neither file nor text, expected one".into())),
+            (None, file) => Ok((file, read(file).map_err(|e| wrong(file, e.to_string()))?)),
+            (Some(_), _) => Err(wrong("rt_app", "found file and text, expected one".into())),
+        }
+    }
 }
 
 /// Reads an rt-app file, which errors call `file`.
@@ -114,11 +138,13 @@ pub fn read(text: &str, file: &str, options: Options) -> Result<RtApp, RtAppErro
 ///
 /// A file that cannot be read, what [`read`] and [`build()`] refuse, and a machine without `nominal_khz`.
 pub(crate) fn build_file(params: &Params, target: &Target<'_>) -> Result<Built, BuildError> {
-    let file = params.file.as_str();
-    let text = (target.read)(file)
-        .map_err(|e| BuildError::File { file: file.to_string(), reason: e.to_string() })?;
+    let (file, text) = params.source(target.read)?;
     let nominal_khz = target.constants.value("nominal_khz")?;
     let options = Options { duplicates: params.duplicates, unknown_keys: params.unknown_keys };
     let app = read(&text, file, options)?;
-    Ok(build(&app, params, &Costs { nominal_khz, online: target.online.clone() })?)
+    Ok(build(
+        &app,
+        params,
+        &Costs { nominal_khz, online: target.online.clone(), policies: target.policies },
+    )?)
 }

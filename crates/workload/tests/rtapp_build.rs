@@ -4,11 +4,18 @@ use machine::CpuSet;
 use workload::rtapp::{
     Built, Costs, Feature, Ignored, Options, Params, RtAppError, Suspend, build, read,
 };
-use workload::{Missed, Op, Program, Spread, Work};
+use workload::{Missed, Op, Policy, Program, Spread, Work};
 
 fn built(text: &str, params: &Params) -> Result<Built, RtAppError> {
     let app = read(text, "x.json", Options::default()).unwrap_or_else(|e| panic!("{text}: {e}"));
-    build(&app, params, &Costs { nominal_khz: 2e6, online: CpuSet::first_n(4) })
+    build(&app, params, &Costs { nominal_khz: 2e6, online: CpuSet::first_n(4), policies: false })
+}
+
+/// The same where a kernel's own code has all policies.
+fn with_policies(text: &str) -> Result<Built, RtAppError> {
+    let app = read(text, "x.json", Options::default()).unwrap_or_else(|e| panic!("{text}: {e}"));
+    let costs = Costs { nominal_khz: 2e6, online: CpuSet::first_n(4), policies: true };
+    build(&app, &seconds(1.0), &costs)
 }
 
 fn seconds(duration_s: f64) -> Params {
@@ -169,6 +176,37 @@ fn priorities_slices_and_affinities() {
         .collect();
     // A slice without a policy or a priority changes nothing in a phase.
     assert_eq!(changes, [Op::SetNice(0), set(0), set(1), set(2), Op::SetNice(3)]);
+}
+
+#[test]
+fn policies_where_the_kernel_has_them() {
+    let asked = |task: &str| {
+        let text = format!("{{\"tasks\": {{\"t\": {{{task}, \"run\": 1}}}}}}");
+        let built = with_policies(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let ops = program(&built, "t").ops.clone().into_iter();
+        let of = |op: &Op| matches!(op, Op::SetPolicy(_) | Op::SetNice(_) | Op::SetSlice(_));
+        ops.filter(of).collect::<Vec<Op>>()
+    };
+    let policy = |policy| vec![Op::SetPolicy(policy)];
+    assert_eq!(asked(r#""policy": "SCHED_FIFO""#), policy(Policy::Fifo { priority: 10 }));
+    let rr = r#""policy": "SCHED_RR", "priority": 99"#;
+    assert_eq!(asked(rr), policy(Policy::RoundRobin { priority: 99 }));
+    let dl = r#""policy": "SCHED_DEADLINE", "dl-runtime": 2, "dl-period": 10"#;
+    let (runtime_ns, deadline_ns, period_ns) = (2000, 10_000, 10_000);
+    assert_eq!(asked(dl), policy(Policy::Deadline { runtime_ns, deadline_ns, period_ns }));
+    let batch = r#""policy": "SCHED_BATCH", "priority": 5, "dl-runtime": 100"#;
+    let expected = [Op::SetPolicy(Policy::Batch), Op::SetNice(5), Op::SetSlice(100_000)];
+    assert_eq!(asked(batch), expected);
+    // Without other policies nothing is asked for.
+    assert_eq!(asked(r#""priority": 5"#), [Op::SetNice(5)]);
+    for (task, field) in [
+        (r#""policy": "SCHED_FIFO", "priority": 0"#, "tasks.t.priority"),
+        (r#""policy": "SCHED_DEADLINE""#, "tasks.t.dl-runtime"),
+    ] {
+        let text = format!("{{\"tasks\": {{\"t\": {{{task}, \"run\": 1}}}}}}");
+        let error = with_policies(&text).unwrap_err().to_string();
+        assert!(error.contains(field), "{error}");
+    }
 }
 
 #[test]

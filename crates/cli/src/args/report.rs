@@ -1,5 +1,6 @@
 //! Layouts of results, and `schedscape report`.
 
+use super::CacheArgs;
 use clap::{Args as ClapArgs, ValueEnum};
 use report::{Layout, Style};
 use std::path::PathBuf;
@@ -69,4 +70,6 @@ pub struct ReportArgs {
     /// Report what is left of damaged results
     #[arg(long)]
     pub partial: bool,
+    #[command(flatten)]
+    pub cache: CacheArgs,
 }

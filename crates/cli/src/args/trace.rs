@@ -78,6 +78,11 @@ pub enum TraceFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ns(pub u64);
 
+/// Milliseconds with or without their unit.
+pub(super) fn ms(text: &str) -> Result<Ns, String> {
+    ns(text.strip_suffix("ms").unwrap_or(text).trim_end())
+}
+
 /// Milliseconds with up to six decimals.
 fn ns(text: &str) -> Result<Ns, String> {
     let expected = || format!("found {text:?}, expected milliseconds, as 150 or 0.25");
@@ -101,6 +106,8 @@ mod tests {
             [("0", 0), ("150", 150_000_000), ("0.25", 250_000), ("1.000001", 1_000_001)]
         {
             assert_eq!(ns(text), Ok(Ns(expected)), "{text}");
+            assert_eq!(ms(&format!("{text}ms")), Ok(Ns(expected)), "{text}");
+            assert_eq!(ms(text), Ok(Ns(expected)), "{text}");
         }
         for bad in ["", "-1", "1.", ".5", "1e3", "0.0000001", "99999999999999999999"] {
             assert!(ns(bad).is_err(), "{bad}");

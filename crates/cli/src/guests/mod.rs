@@ -7,6 +7,7 @@ mod fetch;
 mod guest;
 mod run;
 
+pub use guest::stop_on_signals;
 pub use run::{bench, run as run_bench, traced};
 
 use crate::Failure;

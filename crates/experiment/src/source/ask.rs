@@ -2,7 +2,8 @@
 
 use super::{Answer, Ask, Start};
 use crate::engine::EngineError;
-use std::io::{BufRead, BufReader, Write};
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -11,8 +12,9 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug)]
 pub struct Replicas {
     program: (PathBuf, Vec<String>),
-    /// Whose they are, for messages.
-    pub(super) variant: String,
+    environment: Vec<(String, OsString)>,
+    /// The workload and the variant that they run.
+    pub(super) of: (String, String),
     start: Vec<u8>,
     idle: Mutex<Vec<Replica>>,
 }
@@ -28,12 +30,13 @@ struct Replica {
 impl Replicas {
     pub(super) fn new(
         program: (PathBuf, Vec<String>),
-        variant: String,
+        environment: Vec<(String, OsString)>,
+        of: (String, String),
         start: &Start,
     ) -> Result<Replicas, EngineError> {
         let mut line = serde_json::to_vec(start)?;
         line.push(b'\n');
-        Ok(Replicas { program, variant, start: line, idle: Mutex::default() })
+        Ok(Replicas { program, environment, of, start: line, idle: Mutex::default() })
     }
 
     /// One run, in a replica that waits or in a new one.
@@ -48,8 +51,14 @@ impl Replicas {
         Ok(answer)
     }
 
+    /// Ends those that wait.
+    pub(super) fn end(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn new_one(&self) -> Result<Replica, EngineError> {
         let mut command = Command::new(&self.program.0);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.args(&self.program.1).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::piped()).spawn().map_err(process)?;
         let (Some(asks), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
@@ -88,14 +97,15 @@ impl Replica {
     /// Why it has ended.
     fn last_words(&mut self) -> EngineError {
         self.asks = None;
-        let mut said = String::new();
-        if let Some(stderr) = self.child.stderr.take() {
+        let mut said = Vec::new();
+        if let Some(mut stderr) = self.child.stderr.take() {
             // What cannot be read is not said.
-            let _ = std::io::Read::read_to_string(&mut BufReader::new(stderr), &mut said);
+            let _ = stderr.read_to_end(&mut said);
         }
-        let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
-        let said = said.trim();
-        EngineError::Reported(if said.is_empty() { status } else { said.to_string() })
+        match self.child.wait() {
+            Ok(status) => EngineError::Reported(replica::last_words(&said, status)),
+            Err(error) => process(error),
+        }
     }
 }
 

@@ -91,6 +91,8 @@ fn facts(v: &VariantEntry) -> Vec<String> {
         source,
         features,
         debug,
+        sysctl,
+        groups: _,
         mechanisms,
         hz,
         smt,
@@ -104,7 +106,9 @@ fn facts(v: &VariantEntry) -> Vec<String> {
     facts.extend(mechanisms.iter().map(|(name, on)| format!("{name}={}", on_off(*on))));
     facts.extend(source.iter().flat_map(|source| source.set()));
     facts.extend(features.iter().map(|(name, on)| format!("{name}={}", on_off(*on))));
+    facts.extend(v.groups_set());
     facts.extend(debug.iter().map(|(name, value)| format!("{name}={value}")));
+    facts.extend(sysctl.iter().map(|(name, value)| format!("{name}={value}")));
     facts.extend(hz.map(|hz| format!("HZ {hz}")));
     facts.extend(frequency.iter().flat_map(|f| f.set()));
     facts.extend(prefetch.iter().flat_map(|p| p.set()));

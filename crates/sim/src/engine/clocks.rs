@@ -109,6 +109,19 @@ impl<'a> Clocks<'a> {
         clocks
     }
 
+    /// Before the start: `cpu` asks for `khz`, and its core has what it is asked for.
+    pub(super) fn start_at(&mut self, cpu: Cpu, khz: u32) {
+        self.requests_khz[cpu as usize] = khz;
+        let core = self.model.core_of[cpu as usize] as usize;
+        self.cores[core].wanted_khz = self.highest_request_khz(core).unwrap_or(khz);
+        self.cores[core].khz = self.reachable_khz(core);
+    }
+
+    /// The highest request of a core's threads, which counts.
+    fn highest_request_khz(&self, core: usize) -> Option<u32> {
+        self.model.cores[core].cpus.iter().map(|&c| self.requests_khz[c as usize]).max()
+    }
+
     /// What firmware gives a core now.
     fn reachable_khz(&self, core: usize) -> u32 {
         let ceiling = self.packages[self.model.cores[core].package as usize].ceiling_khz;
@@ -226,8 +239,7 @@ impl<'a> Clocks<'a> {
     fn ask(&mut self, cpu: Cpu, khz: u32, now_ns: u64) -> Option<u64> {
         self.requests_khz[cpu as usize] = khz;
         let core = self.model.core_of[cpu as usize] as usize;
-        let threads = &self.model.cores[core].cpus;
-        let wanted = threads.iter().map(|&c| self.requests_khz[c as usize]).max().unwrap_or(khz);
+        let wanted = self.highest_request_khz(core).unwrap_or(khz);
         if wanted == self.cores[core].wanted_khz {
             return None;
         }

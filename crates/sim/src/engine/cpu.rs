@@ -9,6 +9,7 @@
 use super::Sim;
 use super::core::Core;
 use crate::events::NEVER;
+use crate::idle;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, Phase, TaskId};
@@ -136,6 +137,10 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             let c = &self.w.cpus[cpu as usize];
             if c.need_resched || c.curr.is_none() {
                 K::schedule(self, cpu);
+                // What spins for ever takes no time.
+                if self.core.has_failed() {
+                    return;
+                }
                 continue;
             }
             let Some(task) = c.curr else { return };
@@ -164,22 +169,18 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         self.w.charge(cpu, switch + fetch * self.w.cpus[cpu as usize].clock);
     }
 
-    /// How long `cpu` will be idle, in ns, as it looks now: up to its next timer, at `timer_ns`, or the typical idle time.
-    pub(super) fn expected_idle_ns(&self, cpu: Cpu, timer_ns: u64) -> u64 {
-        let typical_us = self.w.cpus[cpu as usize].history.typical_us();
-        timer_ns.saturating_sub(self.w.now_ns).min(typical_us.map_or(NEVER, |us| us * 1000))
-    }
-
-    /// The CPU enters an idle state, by its index.
+    /// The CPU enters an idle state, by its index, from running or from another one.
     pub(super) fn enter_idle(&mut self, cpu: Cpu, state: usize) {
         let now = self.w.now_ns;
         let c = &mut self.w.cpus[cpu as usize];
+        let was_idle = matches!(c.phase, Phase::Idle { .. });
         c.phase = Phase::Idle { since_ns: now, state };
         self.trace.idle(now, cpu, Some(state));
-        c.idle_calls += 1;
         c.debt = 0.0;
         c.done_ns = NEVER;
-        self.set_busy(cpu, false);
+        if !was_idle {
+            self.set_busy(cpu, false);
+        }
     }
 
     /// Takes `cpu` out of idle because of something that happens on `from`; nothing where it is not idle.
@@ -199,10 +200,17 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         };
         let next_tick_ns = self.w.next_tick_ns();
         let c = &mut self.w.cpus[cpu as usize];
-        c.history.note(now - since_ns);
+        if K::ENGINE_TICKS {
+            self.setup.menu.update(
+                &mut c.idle_memory,
+                now - since_ns + exit_ns,
+                idle::Ended::Woken,
+            );
+        }
         c.idle_total_ns += now - since_ns;
         self.w.counters.idle_ns += now - since_ns;
         c.phase = Phase::Waking;
+        c.resched_ns = NEVER;
         c.wake_ns = now + delay_ns;
         c.settled_ns = now;
         if K::ENGINE_TICKS {

@@ -19,10 +19,12 @@ pub(super) struct Frequency<'a> {
 }
 
 impl<'a> Frequency<'a> {
+    /// Where governors are the core's own (`by_core`), clocks start at the lowest, until the core tells what it asks for.
     pub(super) fn new(
         setup: &'a Setup,
         seed: u64,
         tick_ns: u64,
+        by_core: bool,
     ) -> Result<Frequency<'a>, SimError> {
         let Some(governed) = &setup.governed else {
             return Ok(Frequency { clocks: None, governors: None });
@@ -32,7 +34,10 @@ impl<'a> Frequency<'a> {
         let slot_phase_ns = draws.below(governed.model.slot_ns.max(1));
         let first_sample_ns = draws.below(tick_ns);
         let refuse = |source| SimError::Frequency { machine: setup.machine.clone(), source };
-        let governors = Governors::new(governed, tick_ns, first_sample_ns).map_err(refuse)?;
+        let governors = match by_core {
+            true => Governors::of_core(governed),
+            false => Governors::new(governed, tick_ns, first_sample_ns).map_err(refuse)?,
+        };
         let clocks = Clocks::new(&governed.model, governors.start_khz(), slot_phase_ns);
         Ok(Frequency { clocks: Some(clocks), governors: Some(governors) })
     }
@@ -55,7 +60,8 @@ mod tests {
         let tick_ns = 4_000_000;
         let mut apart = Vec::new();
         for seed in 0..64 {
-            let Frequency { clocks, governors } = Frequency::new(&setup, seed, tick_ns).unwrap();
+            let Frequency { clocks, governors } =
+                Frequency::new(&setup, seed, tick_ns, false).unwrap();
             let (clocks, governors) = (clocks.unwrap(), governors.unwrap());
             let slot = clocks.phase_ns as f64 / clocks.model.slot_ns as f64;
             let sample = governors.first_sample_ns as f64 / tick_ns as f64;

@@ -2,6 +2,7 @@
 //!
 //! The class notes whose utilisation changed; after each event every governor concerned hears of it once for each change.
 //! What it asks for goes to the clocks, which take their time. Which governor it is matters to `crate::cpufreq` alone.
+//! Where a kernel's own governors govern, they ask by themselves ([`Sim::requested`]).
 
 use super::Sim;
 use super::core::Core;
@@ -66,9 +67,22 @@ impl<'a> Governors<'a> {
         })
     }
 
+    /// Nobody but the core governs: what is left here is frequency invariance.
+    pub(super) fn of_core(governed: &'a Governed) -> Governors<'a> {
+        Governors {
+            governed,
+            policies: Vec::new(),
+            changed: Vec::new(),
+            seen: vec![(0, 0); governed.policy_of.len()],
+            #[cfg(test)]
+            first_sample_ns: 0,
+        }
+    }
+
     /// What policies ask for at the start, in kHz; a machine has at least one, and all alike.
     pub(super) fn start_khz(&self) -> u32 {
-        self.policies.first().map_or(0, |p| p.limits.cur_khz as u32)
+        let lowest = || self.governed.driver.min_khz() as u32;
+        self.policies.first().map_or_else(lowest, |p| p.limits.cur_khz as u32)
     }
 }
 
@@ -108,7 +122,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                 let cpu = cpus[at];
                 let max = w.topo.capacity[cpu as usize];
                 let util = Util::new(core.util(cpu).min(max), max);
-                match w.uclamp.as_ref().map(|u| u.of(cpu)) {
+                match core.clamps(w, cpu) {
                     Some((uclamp_min, uclamp_max)) => Util { uclamp_min, uclamp_max, ..util },
                     None => util,
                 }
@@ -117,12 +131,17 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         });
         if let Some(khz) = wanted.filter(|&khz| khz != limits.cur_khz) {
             policy.limits.cur_khz = khz;
-            self.w.counters.frequency_changes += 1;
-            for &cpu in cpus {
-                self.trace.frequency(now, cpu, khz as u32);
-                self.ask_clock(cpu, khz as u32);
+            for (at, &cpu) in cpus.iter().enumerate() {
+                self.requested(cpu, khz as u32, at == 0);
             }
         }
+    }
+
+    /// The governor of a CPU asks for a P-state; `of_policy` for one CPU of those of the policy, which all ask for it.
+    pub(super) fn requested(&mut self, cpu: Cpu, khz: u32, of_policy: bool) {
+        self.w.counters.frequency_changes += u64::from(of_policy);
+        self.trace.frequency(self.w.now_ns, cpu, khz);
+        self.ask_clock(cpu, khz);
     }
 
     /// `arch_scale_freq_tick`: the share of the highest clock that the CPU had since its last tick.

@@ -1,9 +1,11 @@
 //! CPUs that go offline and come online while the run lasts (`cpu_down`, `cpu_up`).
 //!
-//! A step takes no time: what the kernel spends on it (`stop_machine`, RCU, the notifiers' work) is left out.
+//! The model's steps take no time: what the kernel spends on one (`stop_machine`, RCU, the notifiers' work) is left out. Under
+//! a tree's code a step lasts as long as the kernel takes, and the next one waits for it.
 
 use super::Sim;
 use super::core::Core;
+use crate::setup::Prepared;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{CpuState, Note, Phase, State};
@@ -13,26 +15,38 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// Sets the event of the next step, if there is one.
     pub(super) fn arm_hotplug(&mut self) {
         if let Some(step) = self.setup.hotplug.steps.get(self.timeline.next_step) {
-            self.timeline.events.set_ahead(self.timeline.slots.hotplug(), step.at_ns);
+            let at_ns = step.at_ns.max(self.w.now_ns);
+            self.timeline.events.set_ahead(self.timeline.slots.hotplug(), at_ns);
         }
     }
 
     /// Takes the steps that are due.
     pub(super) fn hotplug_event(&mut self) {
+        if self.core.switching() {
+            K::overdue(self);
+            return;
+        }
         let steps = &self.setup.hotplug.steps;
         while let Some(step) =
             steps.get(self.timeline.next_step).filter(|s| s.at_ns <= self.w.now_ns)
         {
             self.timeline.next_step += 1;
-            self.w.counters.hotplug_steps += 1;
-            self.w.topo = self.setup.hotplug.topology(step);
-            // Who writes to sysfs is not modelled; it may as well be the boot CPU.
-            self.here = self.w.topo.online.first().copied().unwrap_or(self.here);
-            self.restrict_affinities();
             K::hotplug(self, step);
             K::settle_requests(self);
+            if self.core.switching() {
+                return;
+            }
         }
         self.arm_hotplug();
+    }
+
+    /// CPUs are online as `step` leaves them.
+    pub(super) fn adopt(&mut self, step: &Prepared) {
+        self.w.counters.hotplug_steps += 1;
+        self.w.topo = self.setup.hotplug.topology(step);
+        // Who writes to sysfs is not modelled; it may as well be the boot CPU.
+        self.here = self.w.topo.online.first().copied().unwrap_or(self.here);
+        self.restrict_affinities();
     }
 
     /// CPUs that a task gets when it asks for `set`, online or not.

@@ -65,7 +65,7 @@ use workload::HistogramId;
 pub(crate) struct Sim<'a, K, T> {
     /// Time, CPUs and tasks, which a class sees as well.
     pub(crate) w: World<'a>,
-    core: K,
+    pub(crate) core: K,
     trace: &'a mut T,
     setup: &'a Setup,
     /// By program and step: which of a task's loop counts a `Loop` step uses.
@@ -105,6 +105,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         let tick_phase_ns = start.below(tick_period_ns);
         let users = Users::new(setup, seed);
         let packages = setup.governed.as_ref().map_or(0, |g| g.model.packages.len());
+        let by_core = core.governs();
         let has_steps = !setup.hotplug.steps.is_empty();
         let slots = Slots::new(nr_cpus, users.list.len(), packages, has_steps);
         let mut sim = Sim {
@@ -116,7 +117,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             timeline: Timeline::new(slots, nr_cpus, seed),
             shared: Shared::new(workload),
             users,
-            frequency: Frequency::new(setup, seed, tick_period_ns)?,
+            frequency: Frequency::new(setup, seed, tick_period_ns, by_core)?,
             memory: Memory::new(setup),
             recording: Recording::new(workload)?,
             draws: Draws { work: Stream::new(seed, Purpose::Work), start },
@@ -243,7 +244,12 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
 }
 
 /// The machine as a run finds it: no CPU has booted, no task exists.
-fn world(setup: &Setup, seed: u64, tick_period_ns: u64, tick_phase_ns: u64) -> World<'_> {
+pub(crate) fn world(
+    setup: &Setup,
+    seed: u64,
+    tick_period_ns: u64,
+    tick_phase_ns: u64,
+) -> World<'_> {
     let nr_cpus = setup.topo.nr_cpus;
     World {
         now_ns: 0,

@@ -108,7 +108,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Op::Fork(_) | Op::Clone(_) => Some(hw.fork_cycles),
             Op::Exec => Some(hw.exec_cycles),
             Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_) => Some(hw.syscall_cycles),
-            Op::SetUtilClamp { .. } | Op::Yield => Some(hw.syscall_cycles),
+            Op::SetPolicy(_) | Op::SetUtilClamp { .. } | Op::Yield => Some(hw.syscall_cycles),
             Op::Sleep { .. } | Op::TimerWait { .. } | Op::WaitChildren => Some(hw.syscall_cycles),
             Op::Io { .. } => Some(hw.syscall_cycles),
             Op::Compute(_) | Op::RunFor(_) => None,
@@ -149,7 +149,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                 | Op::Send(_) | Op::Receive(_) | Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. }
                 | Op::Signal(_) | Op::Broadcast(_) | Op::Barrier(_) | Op::Reply | Op::Fork(_)
                 | Op::Clone(_) | Op::Exec | Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_)
-                | Op::SetUtilClamp { .. } | Op::Yield | Op::Sleep { .. } | Op::TimerWait { .. }
+                | Op::SetPolicy(_) | Op::SetUtilClamp { .. } | Op::Yield | Op::Sleep { .. } | Op::TimerWait { .. }
                 | Op::WaitChildren | Op::Io { .. },
             )
             // The program has ended.
@@ -189,12 +189,14 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Some(&Op::Barrier(barrier)) => self.barrier(cpu, task, barrier),
             Some(Op::Reply) => self.reply(task),
             Some(&Op::Fork(program)) => {
-                self.fork(cpu, task, program, false);
-                self.next_op(task)
+                let step = self.fork(cpu, task, program, false);
+                self.next_op(task);
+                step
             }
             Some(&Op::Clone(program)) => {
-                self.fork(cpu, task, program, true);
-                self.next_op(task)
+                let step = self.fork(cpu, task, program, true);
+                self.next_op(task);
+                step
             }
             Some(Op::Exec) => {
                 self.w.tasks[task.index()].mm = task.0;
@@ -206,10 +208,9 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                 K::set_slice(self, task, slice_ns);
                 self.next_op(task)
             }
+            Some(&Op::SetPolicy(policy)) => K::set_policy(self, cpu, task, policy),
             Some(&Op::SetUtilClamp { min, max }) => {
-                if let Some(uclamp) = &mut self.w.uclamp {
-                    uclamp.set(task, min, max);
-                }
+                K::set_clamps(self, task, min, max);
                 self.next_op(task)
             }
             Some(Op::Yield) => {

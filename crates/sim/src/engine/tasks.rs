@@ -5,6 +5,7 @@
 
 use super::Sim;
 use super::core::Core;
+use super::cpu::Step;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Phase, State, Task, TaskId};
@@ -48,7 +49,13 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     }
 
     /// `fork`: the child, a thread if it shares the address space, is queued where the class wants it.
-    pub(super) fn fork(&mut self, cpu: Cpu, parent: TaskId, program: ProgramId, thread: bool) {
+    pub(super) fn fork(
+        &mut self,
+        cpu: Cpu,
+        parent: TaskId,
+        program: ProgramId,
+        thread: bool,
+    ) -> Step {
         let p = &self.w.tasks[parent.index()];
         let child = self.add_task(Task {
             nice: p.nice,
@@ -62,7 +69,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         if thread {
             self.w.tasks[child.index()].mm = self.w.tasks[parent.index()].mm;
         }
-        K::start(self, child, cpu);
+        K::start(self, child, cpu, parent)
     }
 
     pub(super) fn start_timer(&mut self, task: TaskId, at_ns: u64) {

@@ -10,6 +10,7 @@
 //! accounting only: it goes idle at once.
 
 mod balance;
+mod decide;
 mod hotplug;
 mod place;
 mod queue;
@@ -93,11 +94,15 @@ pub struct Fair {
 impl Fair {
     /// Empty queues for the CPUs of `topo` under the rules of `kernel`.
     pub fn new(topo: &Topology, kernel: &Kernel) -> Fair {
-        let llcs = topo.llcs.iter().map(|llc| LlcState {
-            has_idle_cores: false,
-            nr_busy_cpus: llc.cpus.iter().filter(|&&c| topo.online_set.contains(c as usize)).count()
-                as u32,
-            nr_idle_scan: 0,
+        // As on a machine that has been up and idle: its cores were idle when their CPUs last went idle, and an idle CPU has balanced
+        // its LLC. From boot until then a kernel finds no idle CPU (`SIS_UTIL`), which lasts for a moment.
+        let llcs = topo.llcs.iter().map(|llc| {
+            let online = || llc.cpus.iter().filter(|&&c| topo.online_set.contains(c as usize));
+            LlcState {
+                has_idle_cores: online().any(|&c| topo.smt[c as usize].len() > 1),
+                nr_busy_cpus: online().count() as u32,
+                nr_idle_scan: online().count() as u64,
+            }
         });
         let rules = Rules::new(kernel);
         Fair {
@@ -234,7 +239,8 @@ impl Class for Fair {
 
     fn util(&self, cpu: Cpu) -> u64 {
         let rq = &self.queues[cpu as usize];
-        rq.avg.util_avg.max(rq.util_est)
+        let runnable = if self.rules.runnable_boost { rq.avg.runnable_avg } else { 0 };
+        rq.avg.util_avg.max(rq.util_est).max(runnable)
     }
 
     fn saturated(&self, cpu: Cpu) -> bool {

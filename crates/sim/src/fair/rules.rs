@@ -3,6 +3,7 @@
 //! Releases 6.1 and 6.12 are read from their sources; the others are placed by the kernel's history as it is
 //! commonly known.
 
+use crate::pelt::{LOAD_AVG_MAX, Pelt};
 use kernel::levels::REBUILDS_AT_ONCE_SINCE;
 use kernel::{Kernel, MechanismId, Version};
 
@@ -51,6 +52,12 @@ pub(super) struct Rules {
     /// EEVDF: a request on one CPU, in ns (`normalized_sysctl_sched_base_slice`; shorter from 6.15 on).
     pub(super) normalized_base_slice_ns: u64,
     /// A task may have a slice of its own (`sched_attr.sched_runtime`, 6.12).
+    /// Governors and balancing by utilisation see tasks that wait as well.
+    pub(super) runnable_boost: bool,
+    /// What a queue's load sum is bounded with has 32 bits.
+    narrow_load_sum: bool,
+    /// A task whose departure is delayed moves only to even out load.
+    pub(super) delayed_moves_as_load: bool,
     pub(super) custom_slice: bool,
     /// A tick compares with at most the latency (`check_preempt_tick`, 6.2).
     pub(super) tick_slice_at_most_latency: bool,
@@ -149,7 +156,20 @@ pub(super) struct Rules {
     pub(super) rebuilds_at_once: bool,
 }
 
+/// Divider at the start of a period (`PELT_MIN_DIVIDER`).
+const MIN_DIVIDER: u64 = LOAD_AVG_MAX - 1024;
+
 impl Rules {
+    /// After load was taken off a queue, its sum is at least what its average stands for (5.17). `max_t(u32, ...)` does that,
+    /// and so cuts off what exceeds 32 bits: the load of a queue with more than some 90 tasks of nice 0 drops with the first
+    /// that leaves. Read in 6.1 and 6.12, gone in 7.2.
+    pub(super) fn bound_load_sum(&self, queue: &mut Pelt) {
+        if self.narrow_load_sum {
+            let least = queue.load_avg * MIN_DIVIDER;
+            queue.load_sum = u64::from((queue.load_sum as u32).max(least as u32));
+        }
+    }
+
     pub(super) fn new(kernel: &Kernel) -> Rules {
         let has = |id: MechanismId| kernel.has(id);
         let from = |major, minor| kernel.version >= Version::new(major, minor);
@@ -168,6 +188,9 @@ impl Rules {
             delay_dequeue: has(MechanismId::DelayDequeue),
             delay_zero: has(MechanismId::DelayZero),
             normalized_base_slice_ns: if from(6, 15) { 700_000 } else { 750_000 },
+            runnable_boost: from(6, 5),
+            narrow_load_sum: from(5, 17) && !from(7, 0),
+            delayed_moves_as_load: from(6, 14),
             custom_slice: from(6, 12),
             tick_slice_at_most_latency: from(6, 2),
             base_slice: from(5, 13),

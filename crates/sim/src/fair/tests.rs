@@ -5,6 +5,7 @@ mod averages;
 mod detach;
 mod idlest;
 mod intervals;
+mod load;
 mod newidle;
 mod nohz;
 mod packing;

@@ -6,10 +6,14 @@ use crate::cpufreq::{
     max_freq_ratio,
 };
 use crate::hardware::ClockModel;
+use crate::source::Governing;
 use crate::topology::{Cpu, Topology};
 use kernel::Kernel;
 use machine::{FrequencyPolicy, Machine};
 use setting::{DriverChoice, Frequency, Governor, Invariance, Tunables};
+
+/// Firmware of such servers tells no latency; governors then wait for a millisecond.
+const TRANSITION_LATENCY_NS: u64 = 0;
 
 /// How clocks are governed, fit for a machine and a kernel.
 #[derive(Debug)]
@@ -21,6 +25,11 @@ pub(crate) struct Governed {
     pub(crate) max_freq_ratio: Option<u64>,
     /// What is set of the governor's tunables.
     pub(crate) tunables: Tunables,
+    /// For a kernel's own governors: boost by P0, 1024 for 1, where CPPC tells, and whether the driver switches fast.
+    boost_ratio: Option<u64>,
+    fast_switch: bool,
+    /// Whether the simulator's governors govern under a kernel's code, too.
+    pub(crate) by_model: bool,
     /// CPUs of each policy.
     pub(crate) policies: Vec<Box<[Cpu]>>,
     /// By CPU: its policy.
@@ -73,8 +82,26 @@ impl Governed {
             governor: choice.governor,
             max_freq_ratio,
             tunables: choice.tunables,
+            boost_ratio: levels.and_then(|(high, nominal)| boost_ratio(high, nominal).ok()),
+            fast_switch: choice.fast_switch,
+            by_model: choice.by_model,
             policies: sets,
             policy_of,
+        })
+    }
+
+    /// The same for a kernel's own cpufreq; none where the driver has no table.
+    pub(crate) fn governing(&self) -> Option<Governing> {
+        let policy = |cpus: &[Cpu]| cpus.iter().map(|&cpu| usize::from(cpu)).collect();
+        Some(Governing {
+            khz: self.driver.table()?.khz().iter().map(|&khz| khz as u32).collect(),
+            policies: self.policies.iter().map(|cpus| policy(cpus)).collect(),
+            transition_latency_ns: TRANSITION_LATENCY_NS as u32,
+            boost_ratio: self.boost_ratio.map(|ratio| ratio as u32),
+            fast_switch: self.fast_switch,
+            invariant: self.max_freq_ratio.is_some(),
+            governor: self.governor.name(),
+            tunables: self.tunables.iter().map(|(t, value)| (t.file(), value)).collect(),
         })
     }
 }
@@ -99,8 +126,8 @@ fn driver(
             let table = Table::new(&policy.available_khz)?;
             let boost_ratio =
                 levels.map(|(high, nominal)| boost_ratio(high, nominal)).transpose()?;
-            // Firmware of such servers tells no latency; governors then wait for a millisecond.
-            let acpi = AcpiCpufreq { table, transition_latency_ns: 0, boost_ratio };
+            let transition_latency_ns = TRANSITION_LATENCY_NS;
+            let acpi = AcpiCpufreq { table, transition_latency_ns, boost_ratio };
             Driver::acpi_cpufreq(kernel.version, acpi)
         }
         DriverChoice::AmdPstate(mode) => {

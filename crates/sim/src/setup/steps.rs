@@ -33,7 +33,11 @@ pub(super) fn check(workload: &Workload) -> Result<(), SimError> {
                 Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. } | Op::Signal(_) => {}
                 Op::Broadcast(_) | Op::Barrier(_) | Op::Reply | Op::Fork(_) | Op::Clone(_) => {}
                 Op::Exec | Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_) => {}
-                Op::SetUtilClamp { .. } | Op::SetFlag(..) | Op::Stamp | Op::Record { .. } => {}
+                Op::SetPolicy(_)
+                | Op::SetUtilClamp { .. }
+                | Op::SetFlag(..)
+                | Op::Stamp
+                | Op::Record { .. } => {}
                 Op::Mark(_) | Op::Stop => {}
             }
         }

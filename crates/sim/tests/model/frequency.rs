@@ -178,6 +178,24 @@ fn what_invariance_takes_for_the_maximum_decides_about_the_clock_of_half_a_load(
     near(busy_share(&invariant(MaxFreq::MaxBoost)), 0.5, 0.05);
 }
 
+#[test]
+fn a_cpu_whose_tick_goes_on_in_idle_keeps_its_clock() {
+    let machine = epyc();
+    // 100 ms without a pause, so that it is at P0; then as much sleep as work at P2.
+    let busy_share = |sleep_ms: f64| {
+        let mut w = half_load(sleep_ms);
+        w.programs[0].ops.insert(0, Op::Compute(Work::fixed(100.0 * 2.25e6)));
+        w.programs[0].ops[3] = Op::Loop { to: 1, times: 0 };
+        let result = run(&machine, w, &invariant(MaxFreq::MaxBoost));
+        let busy_ns = result.counters.run_ns_by_busy.iter().sum::<u64>();
+        (busy_ns as f64 - 66e6) / (result.end_ns as f64 - 66e6)
+    };
+    // The governor of idle states expects sleeps far below a tick, so none counts as idle, and the clock never falls.
+    near(busy_share(0.2), 0.0882 / 0.2882, 0.1);
+    // Where ticks stop it does: half a load asks for P2.
+    near(busy_share(8.0), 0.5, 0.05);
+}
+
 /// The time of 100 ms of P0 under `kernel`, by a task with clamps; `others` run on its CPU for a moment now and then.
 fn clamped_time(version: (u16, u16), clamp: (Option<u16>, Option<u16>), others: bool) -> f64 {
     let mut w = timed(800.0, 2.25e8);
@@ -225,6 +243,30 @@ fn a_lower_clamp_speeds_up_a_task_that_sleeps() {
     // firmware has boosted, then 6 Mcycles at 3.4 GHz.
     let run_ms = 1.0 + (7.5 - 1.5) / 3.4;
     near(busy_share(Some(1024)), run_ms / (run_ms + 5.0), 0.05);
+}
+
+#[test]
+fn a_kernels_own_governors_are_told_what_firmware_tells() {
+    let governing = |frequency: Frequency| {
+        let setting = Setting { frequency: Some(frequency), ..Setting::default() };
+        let kernel = Kernel::new(Version::new(6, 12));
+        Scenario::in_setting(&epyc(), &kernel, spinning(1, 1), &setting).unwrap().governing()
+    };
+    let mut asked = Frequency { fast_switch: false, ..Frequency::new(Governor::Ondemand) };
+    asked.tunables.set(setting::Tunable::SamplingRateUs, 9000);
+    let told = governing(asked).unwrap();
+    assert_eq!(told.khz, [2_250_000, 2_000_000, 1_500_000]);
+    assert_eq!(told.policies.len(), 128);
+    assert!(told.policies.iter().enumerate().all(|(cpu, set)| set.iter().eq([cpu])));
+    // CPPC 255 of 169, which stand for 3.4 and 2.25 GHz.
+    assert_eq!((told.boost_ratio, told.transition_latency_ns), (Some(1545), 0));
+    assert_eq!((told.fast_switch, told.invariant), (false, true));
+    assert_eq!((told.governor, told.tunables), ("ondemand", vec![("sampling_rate", 9000)]));
+    let without = Frequency { invariance: Invariance::Off, ..Frequency::new(Governor::Schedutil) };
+    assert!(!governing(without).unwrap().invariant);
+    assert_eq!(governing(Frequency { by_model: true, ..asked }), None);
+    let driver = DriverChoice::AmdPstate(AmdPstateMode::Passive);
+    assert_eq!(governing(Frequency { driver, ..asked }), None);
 }
 
 #[test]

@@ -14,7 +14,8 @@ const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/rt-
 
 fn built(machine: &Machine, app: &RtApp, params: &Params) -> Built {
     let nominal_khz = machine.constants.value("nominal_khz").expect("a constant of the machine");
-    build(app, params, &Costs { nominal_khz, online: machine.online.clone() }).expect("a workload")
+    build(app, params, &Costs { nominal_khz, online: machine.online.clone(), policies: false })
+        .expect("a workload")
 }
 
 /// What a run of `tasks` gives: metrics by name, and who ran how long.

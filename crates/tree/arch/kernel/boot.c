@@ -6,6 +6,7 @@
  * waits for it.
  */
 #include <linux/cpu.h>
+#include <linux/cpuset.h>
 #include <linux/init.h>
 #include <linux/interrupt.h>
 #include <linux/kthread.h>
@@ -105,10 +106,12 @@ static int kernel_init(void *unused)
 	struct task_struct *servant;
 
 	workqueue_init();
+	sc_sysctl_setup();
 	call_all(sc_initcalls_early, sc_initcalls);
 	smp_init();
 	sched_init_smp();
 	workqueue_init_topology();
+	cpuset_init_smp();
 	call_all(sc_initcalls, sc_initcalls_end);
 	system_state = SYSTEM_RUNNING;
 	be_busy();
@@ -128,6 +131,7 @@ static int start_kernel_here(void *unused)
 {
 	int cpu;
 
+	sc_groups_early();
 	boot_cpu_init();
 	for (cpu = 0; cpu < sc_machine->cpus; cpu++) {
 		set_cpu_possible(cpu, true);
@@ -173,12 +177,12 @@ void sc_set_now(sc_u64 ns);
 /* What takes longer than this in a machine's time waits for something that does not come. */
 #define LONGEST_NS	(60ULL * NSEC_PER_SEC)
 
-/* Gives CPUs their turns until `done`. */
+/* Gives CPUs their turns until `done`, and until RCU has nothing left that only a timer would do then. */
 static void settle(bool *done)
 {
 	u64 end_ns = sc_now_ns + LONGEST_NS;
 
-	while (!*done) {
+	while (!*done || sc_rcu_waits()) {
 		bool ran = false, spun = false;
 		int cpu;
 
@@ -198,7 +202,7 @@ static void settle(bool *done)
 			sc_enter(cpu);
 		}
 		ran |= sc_rcu_run();
-		if (ran || *done)
+		if (ran || (*done && !sc_rcu_waits()))
 			continue;
 		if (sc_now_ns > end_ns)
 			panic("after %llu s of the machine's time what was asked for is not done", LONGEST_NS / NSEC_PER_SEC);
@@ -208,13 +212,21 @@ static void settle(bool *done)
 	}
 }
 
-sc_s64 sc_ask(int (*fn)(void *), void *arg)
+/* The next SC_IRQ_DEVICE wakes the servant for it. */
+void sc_ask_later(int (*fn)(void *), void *arg)
 {
+	if (!request_done)
+		panic("the simulator asks for more than one thing at a time");
 	request = fn;
 	request_arg = arg;
 	request_done = false;
+}
+
+sc_s64 sc_ask(int (*fn)(void *), void *arg)
+{
+	sc_ask_later(fn, arg);
 	sc_booted = false;
-	sc_raise(0, SC_IRQ_DEVICE);
+	sc_raise(cpumask_first(cpu_online_mask), SC_IRQ_DEVICE);
 	settle(&request_done);
 	sc_booted = true;
 	return request_result;
@@ -224,6 +236,7 @@ void sc_boot(const struct sc_host *host, const struct sc_machine *machine, int v
 {
 	sc_host = host;
 	sc_machine = machine;
+	sc_sanitizers_setup();
 	if (machine->cpus > NR_CPUS)
 		panic("found %u CPUs, expected at most %d", machine->cpus, NR_CPUS);
 	set_nr_cpu_ids(machine->cpus);
@@ -233,7 +246,6 @@ void sc_boot(const struct sc_host *host, const struct sc_machine *machine, int v
 	init_task.stack = sc_host->pages(THREAD_SIZE);
 	init_task.thread.sp = sc_first_frame(init_task.stack, THREAD_SIZE);
 	init_task.thread.start = start_kernel_here;
-	init_task.cgroups = sc_css_set(0);
 	sc_contexts[0] = (struct sc_context) { .curr = &init_task, .waits = SC_SPINS, .timer_ns = KTIME_MAX };
 	settle(&ready);
 	sc_booted = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The functions that the simulator calls. */
-#include <linux/cpu.h>
+#include <linux/tick.h>
 #include "scheduler.h"
 #include "machine.h"
 
@@ -42,26 +42,9 @@ static void idle(sc_u32 cpu, struct sc_idle *idle)
 {
 	idle->state = sc_contexts[cpu].idle_state;
 	idle->until_ns = sc_contexts[cpu].idle_until_ns;
-}
-
-struct hotplug {
-	sc_u32 cpu;
-	int online;
-};
-
-static int switch_cpu(void *arg)
-{
-	struct hotplug *to = arg;
-
-	return to->online ? add_cpu(to->cpu) : remove_cpu(to->cpu);
-}
-
-static sc_s64 online(sc_u32 cpu, int online)
-{
-	struct hotplug to = { cpu, online };
-
-	sc_count_all();
-	return sc_ask(switch_cpu, &to);
+#ifdef CONFIG_NO_HZ_COMMON
+	idle->calls = tick_nohz_get_idle_calls_cpu(cpu);
+#endif
 }
 
 __attribute__((visibility("default"))) const struct sc_api sc_api = {
@@ -86,5 +69,23 @@ __attribute__((visibility("default"))) const struct sc_api sc_api = {
 	.seed = sc_seed,
 	.debugfs_write = sc_debugfs_write,
 	.debugfs_read = sc_debugfs_read,
-	.online = online,
+	.online = sc_online,
+	.switch_later = sc_switch_later,
+	.clamps = sc_clamps_of,
+	.watch = sc_watch,
+	.queue_state = sc_queue_state,
+	.task_state = sc_task_state,
+	.sums = sc_sums,
+	.sysctl_write = sc_sysctl_write,
+	.sysctls = sc_sysctls,
+	.govern = sc_clocks_govern,
+	.requested = sc_requested,
+	.sysfs_write = sc_sysfs_write,
+	.sysfs_read = sc_sysfs_read,
+	.group_make = sc_group_make,
+	.group_write = sc_group_write,
+	.group_stat = sc_group_stat,
+	.group_join = sc_group_join,
+	.group_lead = sc_group_lead,
+	.pressure = sc_pressure,
 };

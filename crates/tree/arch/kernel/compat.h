@@ -36,6 +36,36 @@
 #define sc_after_fork(task, args)	sched_post_fork(task, args)
 #endif
 
+/* What a task leaves its group by has other names. */
+#if SC_SINCE(6, 19)
+#define cgroup_exit(task)	cgroup_task_exit(task)
+#define cgroup_release(task)	cgroup_task_release(task)
+#define cgroup_free(task)	cgroup_task_free(task)
+#endif
+
+/* Threads of a process know each other by a list of their own. */
+#if SC_SINCE(6, 7)
+#define sc_init_threads(task)	do { } while (0)
+#else
+#define sc_init_threads(task)	INIT_LIST_HEAD(&(task)->thread_group)
+#endif
+
+/* Who locks a task's handlers of signals. */
+#if SC_SINCE(6, 19)
+#define sc_lock_task_sighand	lock_task_sighand
+#else
+#define sc_lock_task_sighand	__lock_task_sighand
+#endif
+
+/* Core scheduling is there. */
+#if !SC_SINCE(5, 14)
+#define sched_core_fork(task)	do { } while (0)
+#define sched_core_free(task)	do { } while (0)
+#endif
+
+/* A descriptor's file comes as a word. */
+#define SC_FD_IS_A_WORD		SC_SINCE(6, 13)
+
 /* A kernel thread has its data from its creation on. */
 #define SC_KTHREAD_DATA		SC_SINCE(5, 17)
 
@@ -101,6 +131,50 @@
 #else
 #define SC_UTIL_EST		util_est.enqueued
 #endif
+
+/* What governors take for the utilisation of the fair class. */
+#if SC_SINCE(6, 5)
+#define sc_governors_util(cpu)	cpu_util_cfs_boost(cpu)
+#elif SC_SINCE(5, 16)
+#define sc_governors_util(cpu)	cpu_util_cfs(cpu)
+#else
+#define sc_governors_util(cpu)	cpu_util_cfs(cpu_rq(cpu))
+#endif
+
+/* A table of P-states has some that are less efficient than faster ones. */
+#if SC_SINCE(5, 16)
+#define sc_find_state(policy, khz)	cpufreq_table_find_index_dl(policy, khz, false)
+#else
+#define sc_find_state(policy, khz)	cpufreq_table_find_index_dl(policy, khz)
+#endif
+
+/* A cpufreq driver cannot refuse to leave a policy. */
+#if SC_SINCE(6, 11)
+#define SC_LEAVES	void
+#define SC_LEFT		return
+#else
+#define SC_LEAVES	int
+#define SC_LEFT		return 0
+#endif
+
+/* What a namespace of sysfs is, and lists of groups. */
+#if SC_SINCE(7, 1)
+#define SC_NAMESPACE	const struct ns_common *
+#define SC_GROUPS	const struct attribute_group *const *
+#else
+#define SC_NAMESPACE	const void *
+#define SC_GROUPS	const struct attribute_group **
+#endif
+
+/* The bus of CPUs is constant. */
+#if SC_SINCE(6, 8)
+#define SC_BUS		const struct bus_type
+#else
+#define SC_BUS		struct bus_type
+#endif
+
+/* A bus keeps its root device to itself. */
+#define SC_HIDES_ROOT		SC_SINCE(6, 4)
 
 /* kmalloc() of a size that the compiler knows asks a cache for memory, and tells nothing of the size. */
 #define SC_SIZE_BY_CACHE	!SC_SINCE(6, 1)
@@ -187,6 +261,31 @@
 /* Work queues follow the topology after SMP is up. */
 #if !SC_SINCE(6, 5)
 #define workqueue_init_topology()	do { } while (0)
+#endif
+
+/* Why the fair class is asked for a CPU: by flags of domains and of the wake-up, or by the latter alone. */
+#if SC_SINCE(5, 11)
+#define sc_why(flags, unused)	\
+	((flags) & WF_FORK ? SC_IS_NEW : (flags) & WF_EXEC ? SC_EXECS : (flags) & WF_SYNC ? SC_WAKES_SYNC : SC_WAKES)
+#else
+#define sc_why(domains, flags)	\
+	((domains) & SD_BALANCE_FORK ? SC_IS_NEW : (domains) & SD_BALANCE_EXEC ? SC_EXECS : (flags) & WF_SYNC ? SC_WAKES_SYNC : SC_WAKES)
+#endif
+
+/* Tables of sysctls are told with their size. */
+#define SC_SYSCTL_SIZED		SC_SINCE(6, 6)
+
+/* Such tables are constant. */
+#if SC_SINCE(6, 13)
+#define SC_CONST_TABLE		const
+#else
+#define SC_CONST_TABLE
+#endif
+
+/* Tables have tables below them, and that of all sysctls has the scheduler's. */
+#define SC_SYSCTL_TREES		!SC_SINCE(5, 19)
+#if SC_SINCE(5, 17)
+#define sysctl_init		sysctl_init_bases
 #endif
 
 #if !SC_SINCE(6, 12)

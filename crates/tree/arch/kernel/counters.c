@@ -72,6 +72,18 @@ void sc_count(struct sc_counts *to)
 	*to = counts;
 }
 
+/* Domains are about to be replaced. Looking at what they counted is no work of the machine's. */
+int arch_update_cpu_topology(void)
+{
+	unsigned int looks = sc_looks;
+	int looked_at = sc_looked_at;
+
+	sc_count_all();
+	sc_looks = looks;
+	sc_looked_at = looked_at;
+	return 0;
+}
+
 void sc_counters_setup(void)
 {
 	static_branch_enable(&sched_schedstats);
@@ -82,6 +94,8 @@ void sc_counters_setup(void)
 /* nohz_balancer_kick() has marked the CPU that it interrupts. */
 void sc_count_kick(int cpu)
 {
+#ifdef CONFIG_NO_HZ_COMMON
 	if (atomic_read(nohz_flags(cpu)) & NOHZ_KICK_MASK)
 		counts.ilb_kicks++;
+#endif
 }

@@ -8,8 +8,6 @@
  * that wait for each other are found by counting.
  */
 #include <linux/cpu.h>
-#include <linux/sched/hotplug.h>
-#include <linux/sched/task.h>
 #include <linux/sched/task_stack.h>
 #include "machine.h"
 
@@ -70,6 +68,10 @@ void sc_turn(struct sc_turn *turn)
 	struct sc_context *c = &sc_contexts[turn->cpu];
 
 	sc_set_now(turn->now_ns);
+	if (unlikely(turn->now_ns >= sc_debug.stop_ns)) {
+		sc_debug.stop_ns = ~0ULL;
+		sc_reached(turn);
+	}
 	c->call = turn->call;
 	c->irqs_waiting |= turn->irqs;
 	sc_looks_begin(turn);
@@ -128,59 +130,6 @@ void arch_cpu_idle(void)
 #if SC_IDLE_RETURNS_OFF
 	raw_local_irq_disable();
 #endif
-}
-
-/* The end of a CPU that went offline: it is entered again only by __cpu_up(). */
-void __noreturn arch_cpu_idle_dead(void)
-{
-	idle_task_exit();
-#if SC_REPORTS_DEATH
-	cpuhp_ap_report_dead();
-#else
-	(void)cpu_report_death();
-#endif
-	sc_wait(SC_OFF);
-	panic("CPU %d goes on after its end", sc_cpu);
-}
-
-int __cpu_disable(void)
-{
-	set_cpu_online(sc_cpu, false);
-	sc_topology_shows(sc_cpu, false);
-	return 0;
-}
-
-void __cpu_die(unsigned int cpu)
-{
-	while (sc_contexts[cpu].waits != SC_OFF)
-		cpu_relax();
-}
-
-/* Where a CPU that is switched on begins. */
-static int secondary(void *unused)
-{
-	int cpu = sc_cpu;
-
-	sc_topology_shows(cpu, true);
-	sc_start_timer(cpu);
-	notify_cpu_starting(cpu);
-	set_cpu_online(cpu, true);
-	local_irq_enable();
-	cpu_startup_entry(CPUHP_AP_ONLINE_IDLE);
-	return 0;
-}
-
-int __cpu_up(unsigned int cpu, struct task_struct *idle)
-{
-	struct sc_context *c = &sc_contexts[cpu];
-
-	idle->thread.start = secondary;
-	idle->thread.sp = sc_first_frame(idle->stack, THREAD_SIZE);
-	idle->thread_info.cpu = cpu;
-	*c = (struct sc_context) { .curr = idle, .waits = SC_SPINS, .timer_ns = KTIME_MAX };
-	while (!cpu_online(cpu))
-		cpu_relax();
-	return 0;
 }
 
 void smp_prepare_boot_cpu(void) { }

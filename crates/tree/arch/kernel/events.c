@@ -30,12 +30,12 @@ static void on_wakeup(void *unused, struct task_struct *task)
 
 static void on_wakeup_new(void *unused, struct task_struct *task)
 {
-	tell(SC_EVENT_WAKEUP_NEW, task, 0);
+	tell(SC_EVENT_WAKEUP_NEW, task, task_cpu(task));
 }
 
 static void on_migrate(void *unused, struct task_struct *task, int cpu)
 {
-	tell(SC_EVENT_MIGRATE, task, cpu);
+	tell(cpu_active(task_cpu(task)) ? SC_EVENT_MIGRATE : SC_EVENT_PUSH, task, cpu);
 }
 
 void sc_events_setup(void)

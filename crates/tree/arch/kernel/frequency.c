@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clocks: the simulator says what a CPU's is in relation to its highest, and hears of each change of utilisation, as governors do. */
+/*
+ * Clocks: the simulator says what a CPU's is in relation to its highest. Where its own governors are to govern (cpufreq.c has the
+ * kernel's), it hears of each change of utilisation, as governors do.
+ */
 #include <linux/sched/cpufreq.h>
 #include "scheduler.h"
 #include "machine.h"
-
-/* Nothing caps the clocks of CPUs (drivers/cpufreq, from 6.10 on). */
-DEFINE_PER_CPU(unsigned long, cpufreq_pressure);
 
 static struct update_util_data watchers[NR_CPUS];
 
@@ -22,16 +22,22 @@ void sc_watch_util(void)
 		cpufreq_add_update_util_hook(cpu, &watchers[cpu], changed);
 }
 
-/* cpu_util_cfs() */
+/* What schedutil asks for. */
 sc_u64 sc_util(sc_u32 cpu)
 {
-	const struct sched_avg *avg = &cpu_rq(cpu)->cfs.avg;
-	unsigned long util = READ_ONCE(avg->util_avg);
-
-	return max_t(unsigned long, util, READ_ONCE(avg->SC_UTIL_EST));
+	return sc_governors_util(cpu);
 }
 
 void sc_set_frequency(sc_u32 cpu, sc_u64 scale)
 {
 	sc_places[cpu].frequency = scale;
+}
+
+void sc_clamps_of(sc_u32 cpu, struct sc_clamps *clamps)
+{
+	*clamps = (struct sc_clamps) { 0, SCHED_CAPACITY_SCALE };
+#ifdef CONFIG_UCLAMP_TASK
+	clamps->min = READ_ONCE(cpu_rq(cpu)->uclamp[UCLAMP_MIN].value);
+	clamps->max = READ_ONCE(cpu_rq(cpu)->uclamp[UCLAMP_MAX].value);
+#endif
 }

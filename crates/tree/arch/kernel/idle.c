@@ -9,22 +9,21 @@
 
 static struct cpuidle_driver driver = { .name = "schedscape" };
 
-static void wait_in(struct cpuidle_driver *drv, struct cpuidle_device *dev, int index)
+static int enter(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index)
 {
+	const struct sc_idle_state *state = &sc_machine->idle_state[index];
 	struct sc_context *c = &sc_contexts[sc_cpu];
 
 	c->idle_state = index;
 	c->idle_until_ns = KTIME_MAX;
-	/* poll_idle() gives up after a while, and the governor chooses again. */
-	if (drv->states[index].flags & CPUIDLE_FLAG_POLLING)
-		c->idle_until_ns = sc_now_ns + cpuidle_poll_time(drv, dev);
+	dev->poll_time_limit = false;
+	/* A loop gives up after a while, and the governor chooses again. */
+	if (state->poll_ns && state->poll_ns < KTIME_MAX)
+		c->idle_until_ns = sc_now_ns + state->poll_ns;
 	if (!sc_irqs_waiting)
 		sc_wait(SC_IDLE);
-}
-
-static int enter(struct cpuidle_device *dev, struct cpuidle_driver *drv, int index)
-{
-	wait_in(drv, dev, index);
+	if (state->flagged && !sc_irqs_waiting && !need_resched())
+		dev->poll_time_limit = true;
 	return index;
 }
 
@@ -46,7 +45,7 @@ static int __init register_states(void)
 		state->target_residency = DIV_ROUND_UP(from->residency_ns, 1000);
 		state->exit_latency_ns = from->exit_ns;
 		state->target_residency_ns = from->residency_ns;
-		state->flags = from->polls ? CPUIDLE_FLAG_POLLING : 0;
+		state->flags = from->flagged ? CPUIDLE_FLAG_POLLING : 0;
 		state->enter = enter;
 	}
 	return cpuidle_register(&driver, NULL);

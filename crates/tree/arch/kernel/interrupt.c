@@ -38,6 +38,8 @@ static void handle(unsigned long irq)
 	case SC_IRQ_WAKE:
 		sc_wake_from_interrupt();
 		break;
+	case SC_IRQ_START:
+		break;
 	default:
 		panic("interrupt %lx", irq);
 	}
@@ -81,7 +83,7 @@ void sc_raise(sc_u32 cpu, sc_u32 irq)
 	sc_contexts[cpu].irqs_waiting |= irq;
 }
 
-static void send(int cpu, sc_u32 irq)
+void sc_send(int cpu, sc_u32 irq)
 {
 	if (irq == SC_IRQ_CALL)
 		sc_count_kick(cpu);
@@ -93,12 +95,12 @@ static void send(int cpu, sc_u32 irq)
 
 void arch_smp_send_reschedule(int cpu)
 {
-	send(cpu, SC_IRQ_RESCHED);
+	sc_send(cpu, SC_IRQ_RESCHED);
 }
 
 void arch_send_call_function_single_ipi(int cpu)
 {
-	send(cpu, SC_IRQ_CALL);
+	sc_send(cpu, SC_IRQ_CALL);
 }
 
 void arch_send_call_function_ipi_mask(const struct cpumask *mask)
@@ -106,7 +108,7 @@ void arch_send_call_function_ipi_mask(const struct cpumask *mask)
 	int cpu;
 
 	for_each_cpu(cpu, mask)
-		send(cpu, SC_IRQ_CALL);
+		sc_send(cpu, SC_IRQ_CALL);
 }
 
 void arch_irq_work_raise(void)

@@ -40,6 +40,11 @@ void kfree(const void *memory)
 		sc_host->free((void *)memory);
 }
 
+void kfree_const(const void *memory)
+{
+	kfree(memory);
+}
+
 void kvfree(const void *memory)
 {
 	kfree(memory);
@@ -63,6 +68,8 @@ void *__kmalloc_cache_noprof(struct kmem_cache *cache, gfp_t flags, size_t size)
 void *__kmalloc_cache_node_noprof(struct kmem_cache *cache, gfp_t flags, int node, size_t size) { return get(size); }
 void *__kmalloc_node_noprof(DECL_BUCKET_PARAMS(size, bucket), gfp_t flags, int node) { return get(size); }
 void *__kmalloc_node_track_caller_noprof(DECL_BUCKET_PARAMS(size, bucket), gfp_t flags, int node, unsigned long caller) { return get(size); }
+void *__kmalloc_large_noprof(size_t size, gfp_t flags) { return get(size); }
+void *kmemdup_noprof(const void *from, size_t size, gfp_t flags) { return memcpy(get(size), from, size); }
 void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, bucket), SC_ALIGN(align) gfp_t flags, int node) { return get(size); }
 #else
 struct kmem_cache *kmem_cache_create(const char *name, unsigned int size, unsigned int align, slab_flags_t flags, void (*init)(void *))
@@ -73,6 +80,12 @@ void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t flags) { return get_from(
 void *kmem_cache_alloc_node(struct kmem_cache *cache, gfp_t flags, int node) { return kmem_cache_alloc(cache, flags); }
 void *__kmalloc(size_t size, gfp_t flags) { return get(size); }
 void *__kmalloc_node(size_t size, gfp_t flags, int node) { return get(size); }
+void *__kmalloc_track_caller(size_t size, gfp_t flags, unsigned long caller) { return get(size); }
+void *__kmalloc_node_track_caller(size_t size, gfp_t flags, int node, unsigned long caller) { return get(size); }
+#if !SC_SIZE_BY_CACHE
+void *kmalloc_large(size_t size, gfp_t flags) { return get(size); }
+#endif
+void *kmemdup(const void *from, size_t size, gfp_t flags) { return memcpy(get(size), from, size); }
 void *kmalloc_trace(struct kmem_cache *cache, gfp_t flags, size_t size) { return get(size); }
 void *kmalloc_node_trace(struct kmem_cache *cache, gfp_t flags, int node, size_t size) { return get(size); }
 #endif

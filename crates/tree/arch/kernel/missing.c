@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Devices, for hotplug: a CPU's device is its number, and what is done to it is done to the CPU. */
+/* Devices, for hotplug and cpufreq: a CPU's device is its number, and what is done to it is done to the CPU. */
 #include <linux/cpu.h>
 #include <linux/device.h>
 #include <linux/once.h>
@@ -9,6 +9,33 @@
 #include "machine.h"
 
 static struct device devices[NR_CPUS];
+
+/* The folder of CPUs: it has no name, as paths of sysfs begin there (sysfs.c). */
+static struct device root = { .kobj.state_initialized = 1, .kobj.kref = KREF_INIT(1) };
+
+#if SC_HIDES_ROOT
+SC_BUS cpu_subsys = { .name = "cpu", .dev_name = "cpu" };
+
+struct device *bus_get_dev_root(const struct bus_type *bus)
+{
+	return bus == &cpu_subsys ? &root : NULL;
+}
+#else
+SC_BUS cpu_subsys = { .name = "cpu", .dev_name = "cpu", .dev_root = &root };
+#endif
+
+/* All CPUs are there when somebody asks for their devices. */
+int subsys_interface_register(struct subsys_interface *interface)
+{
+	int cpu, failed;
+
+	for_each_possible_cpu(cpu) {
+		failed = interface->add_dev(get_cpu_device(cpu), interface);
+		if (failed)
+			return failed;
+	}
+	return 0;
+}
 
 struct device *get_cpu_device(unsigned int cpu)
 {

@@ -45,6 +45,7 @@ void *sc_first_frame(void *stack, size_t size)
 {
 	unsigned long *sp = (void *)(((unsigned long)stack + size) & ~15UL);
 
+	sc_fresh_stack(stack, size);
 	*--sp = 0;
 	*--sp = 0;
 	*--sp = (unsigned long)sc_first_step;
@@ -88,6 +89,7 @@ void *sc_first_frame(void *stack, size_t size)
 {
 	unsigned long *sp = (void *)(((unsigned long)stack + size) & ~15UL);
 
+	sc_fresh_stack(stack, size);
 	sp -= 12;
 	sp[1] = (unsigned long)sc_first_step;
 	return sp;

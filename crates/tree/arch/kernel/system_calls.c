@@ -31,25 +31,50 @@ static void wake(struct task_struct *task, bool sync)
 	default_wake_function(&entry, TASK_NORMAL, sync ? WF_SYNC : 0, NULL);
 }
 
-static sc_s64 fork_child(void)
+/* It may wait for control groups. */
+static void fork_child(unsigned int group)
 {
 	struct task_struct *child = sc_new_task(current, current->comm, NULL, NULL, false, false);
+	int error;
 
-	sc_attach_to_group(child, 0);
+	sc_inherits(child, group);
+	error = sc_joins(child, group);
+	if (error)
+		panic("clone3() into group %u: %d", group, error);
 	wake_up_new_task(child);
-	return child->pid;
 }
 
-static sc_s64 set_slice(u64 slice_ns)
+/* Only the fair class has slices, of which SCHED_IDLE takes none. */
+static void set_slice(u64 slice_ns)
 {
 	struct sched_attr attr = {
 		.size = sizeof(attr),
-		.sched_policy = SCHED_NORMAL,
+		.sched_policy = current->policy == SCHED_BATCH ? SCHED_BATCH : SCHED_NORMAL,
 		.sched_nice = task_nice(current),
 		.sched_runtime = slice_ns,
 	};
 
-	return sched_setattr_nocheck(current, &attr);
+	sched_setattr_nocheck(current, &attr);
+}
+
+/* The policy and its parameters stay: -1 is what the system call makes of SCHED_FLAG_KEEP_POLICY. */
+static void set_clamps(s64 min, s64 max)
+{
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = -1,
+		.sched_flags = SCHED_FLAG_KEEP_ALL,
+	};
+
+	if (min >= 0) {
+		attr.sched_flags |= SCHED_FLAG_UTIL_CLAMP_MIN;
+		attr.sched_util_min = min;
+	}
+	if (max >= 0) {
+		attr.sched_flags |= SCHED_FLAG_UTIL_CLAMP_MAX;
+		attr.sched_util_max = max;
+	}
+	sched_setattr_nocheck(current, &attr);
 }
 
 /* Calls after which the task goes on. */
@@ -59,14 +84,14 @@ static void serve(struct sc_call *call)
 	case SC_CALL_WAKE:
 		wake(known(call->a), call->b);
 		break;
-	case SC_CALL_FORK:
-		call->answer = fork_child();
-		break;
 	case SC_CALL_NICE:
 		set_user_nice(current, call->a);
 		break;
 	case SC_CALL_SLICE:
-		call->answer = set_slice(call->a);
+		set_slice(call->a);
+		break;
+	case SC_CALL_CLAMP:
+		set_clamps(call->a, call->b);
 		break;
 	default:
 		panic("call %u", call->kind);
@@ -81,18 +106,63 @@ static void sleep_until(u64 at_ns)
 	schedule_hrtimeout(&at, HRTIMER_MODE_ABS);
 }
 
+static void refused(int error)
+{
+	sc_host->event(SC_EVENT_REFUSED, sc_cpu, current->pid, error);
+}
+
+/* The mask is this task's own: another one may ask for CPUs while it waits. */
 static void set_affinity(const sc_u64 *mask)
 {
-	static struct cpumask cpus;
+	struct cpumask cpus;
+	int error = 0;
 
 	sc_copy_mask(&cpus, mask);
-	set_cpus_allowed_ptr(current, &cpus);
+	/*
+	 * With groups, the mask is kept for when the task's cpuset changes. The task may be preempted on the way, and moved by its old
+	 * mask, after the simulator has taken over the new one.
+	 */
+	if (sc_has_groups() || current->policy == SCHED_DEADLINE)
+		error = sched_setaffinity(0, &cpus);
+	else
+		set_cpus_allowed_ptr(current, &cpus);
+	/* A deadline is granted on all CPUs of a root domain. */
+	if (error && current->policy == SCHED_DEADLINE)
+		refused(error);
+}
+
+/* sched_setattr(). It may wait for cpusets. */
+static void set_policy(enum sc_policy policy, u32 priority, const sc_u64 *deadline)
+{
+	static const u32 policies[] = {
+		[SC_OTHER] = SCHED_NORMAL, [SC_BATCH] = SCHED_BATCH, [SC_LAZY] = SCHED_IDLE,
+		[SC_FIFO] = SCHED_FIFO, [SC_ROUND_ROBIN] = SCHED_RR, [SC_DEADLINE] = SCHED_DEADLINE,
+	};
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = policies[policy],
+		.sched_nice = task_nice(current),
+		.sched_priority = priority,
+	};
+	int error;
+
+	if (policy == SC_DEADLINE) {
+		attr.sched_runtime = deadline[0];
+		attr.sched_deadline = deadline[1];
+		attr.sched_period = deadline[2];
+	}
+	error = sched_setattr_nocheck(current, &attr);
+	if (error)
+		refused(error);
 }
 
 /* Calls that end a turn. What they were given may be gone when they return. */
 static void serve_last(struct sc_call call)
 {
 	switch (call.kind) {
+	case SC_CALL_FORK:
+		fork_child(call.a);
+		break;
 	case SC_CALL_SLEEP:
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (call.b)
@@ -110,7 +180,10 @@ static void serve_last(struct sc_call call)
 		sched_exec();
 		break;
 	case SC_CALL_AFFINITY:
-		set_affinity(call.mask);
+		set_affinity(call.words);
+		break;
+	case SC_CALL_POLICY:
+		set_policy(call.a, call.b, call.words);
 		break;
 	case SC_CALL_EXIT:
 		do_exit(0);
@@ -128,7 +201,7 @@ void sc_system_calls(void)
 		if (!call)
 			break;
 		sc_contexts[sc_cpu].call = NULL;
-		if (call->kind >= SC_CALL_SLEEP) {
+		if (call->kind >= SC_CALL_FORK) {
 			preempt_enable_no_resched();
 			serve_last(*call);
 			return;
@@ -173,7 +246,8 @@ static int spawn(void *arg)
 	const struct sc_spawn *from = arg;
 	struct task_struct *task = sc_new_task(&init_task, from->name, NULL, NULL, false, false);
 
-	sc_attach_to_group(task, 0);
+	sc_inherits(task, 0);
+	sc_joins(task, 0);
 	sc_copy_mask(&task->cpus_mask, from->mask);
 	task->nr_cpus_allowed = cpumask_weight(&task->cpus_mask);
 	set_user_nice(task, from->nice);

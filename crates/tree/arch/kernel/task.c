@@ -6,9 +6,12 @@
  * function; a task of a workload is in user mode, from where it comes back for an interrupt or a system call (system_calls.c). Address
  * spaces, files and signals are not there.
  */
+#include <linux/cgroup.h>
+#include <linux/completion.h>
 #include <linux/init_task.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
+#include <linux/sched/autogroup.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -17,6 +20,9 @@
 #include <linux/mmu_context.h>
 #include "sched.h"
 #include "machine.h"
+
+/* Of the kernel's list of processes, which nobody changes here. */
+DEFINE_RWLOCK(tasklist_lock);
 
 static struct task_struct **tasks;
 static pid_t last_pid, table_size;
@@ -92,10 +98,14 @@ struct task_struct *sc_new_task(const struct task_struct *like, const char *name
 	task->active_mm = &init_mm;
 	sc_forget_asked_cpus(task);
 	task->cpus_ptr = &task->cpus_mask;
-	task->cgroups = sc_css_set(0);
+	cgroup_fork(task);
 	task->pi_blocked_on = NULL;
 	task->on_cpu = task->on_rq = 0;
 	task->nvcsw = task->nivcsw = 0;
+#ifdef CONFIG_PSI
+	task->psi_flags = 0;
+#endif
+	task->vfork_done = NULL;
 	task->utime = task->stime = 0;
 	task->se.cfs_rq = NULL;
 	strscpy(task->comm, name, sizeof(task->comm));
@@ -106,6 +116,8 @@ struct task_struct *sc_new_task(const struct task_struct *like, const char *name
 	INIT_LIST_HEAD(&task->children);
 	INIT_LIST_HEAD(&task->sibling);
 	INIT_LIST_HEAD(&task->thread_node);
+	sc_init_threads(task);
+	sc_process_begins(task);
 #if SC_KTHREAD_DATA
 	task->worker_private = NULL;
 	if (kthread && !set_kthread_struct(task))
@@ -118,20 +130,27 @@ struct task_struct *sc_new_task(const struct task_struct *like, const char *name
 	return task;
 }
 
-void sc_attach_to_group(struct task_struct *task, int group)
+/* The new task joins the group with this number, or that of `current` where it is 0; an error as the kernel has it. */
+int sc_joins(struct task_struct *task, unsigned int group)
 {
-	struct kernel_clone_args args = { .cset = sc_css_set(group) };
+	struct kernel_clone_args args = { .flags = group ? CLONE_INTO_CGROUP : 0, .cgroup = group };
+	int error = cgroup_can_fork(task, &args);
 
+	if (error)
+		return error;
 	if (sc_joins_group(task, &args))
 		panic("sched_cgroup_fork() failed");
 	sc_after_fork(task, &args);
+	cgroup_post_fork(task, &args);
+	return 0;
 }
 
 pid_t kernel_thread(int (*fn)(void *), void *arg, SC_THREAD_NAME(name) unsigned long flags)
 {
 	struct task_struct *task = sc_new_task(&init_task, current->comm, fn, arg, true, false);
 
-	sc_attach_to_group(task, 0);
+	sc_inherits(task, 0);
+	sc_joins(task, 0);
 	wake_up_new_task(task);
 	return task->pid;
 }
@@ -143,6 +162,7 @@ struct task_struct *fork_idle(int cpu)
 
 	snprintf(name, sizeof(name), "swapper/%d", cpu);
 	task = sc_new_task(&init_task, name, NULL, NULL, true, true);
+	sc_inherits(task, 0);
 	init_idle(task, cpu);
 	return task;
 }
@@ -195,6 +215,12 @@ void __noreturn do_exit(long code)
 {
 	sched_mm_cid_exit_signals(current);
 	current->flags |= PF_NOFREEZE | PF_EXITING;
+	/* mm_release(): kthread_stop() waits for it. */
+	if (current->vfork_done)
+		complete(current->vfork_done);
+	sched_autogroup_exit_task(current);
+	cgroup_exit(current);
+	cgroup_release(current);
 	/* A dead task that is preempted would be freed, and then go on. */
 	preempt_disable();
 	do_task_dead();
@@ -205,6 +231,9 @@ static void release(struct task_struct *task)
 	if (task->flags & PF_KTHREAD)
 		free_kthread_struct(task);
 	sc_count_task(task);
+	cgroup_free(task);
+	sched_core_free(task);
+	sc_process_ends(task);
 	if (task->pid)
 		tasks[task->pid] = NULL;
 	free_stack(task->stack);

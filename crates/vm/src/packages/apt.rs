@@ -51,8 +51,10 @@ impl Apt {
     pub(crate) fn open(dir: &Path, suite: &str, arch: Arch) -> Result<Apt, VmError> {
         let apt = Apt { dir: dir.to_owned(), suite: suite.to_owned(), arch };
         let updated = dir.join("updated");
+        // A cache that was moved has the paths of where it was.
+        let moved = std::fs::read_to_string(dir.join("apt.conf")).ok() != Some(apt.configuration());
         let age = updated.metadata().and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
-        if age.is_none_or(|age| age.as_secs() > LISTS_AGE_S) {
+        if moved || age.is_none_or(|age| age.as_secs() > LISTS_AGE_S) {
             apt.configure(&archive()?)?;
             run(apt.command("apt-get").arg("update"))?;
             std::fs::write(&updated, "").map_err(VmError::io(&updated))?;
@@ -146,7 +148,10 @@ Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
         let archives = self.dir.join("archives");
         let uris = run(self.command("apt-get").args(["download", "--print-uris", package]))
             .map_err(|_| self.missing(package))?;
-        let name = uris.lines().find_map(file_name).ok_or_else(|| self.missing(package))?;
+        // Apt takes a name that no package has for a pattern: `linux-source-6.1` finds 6.12's.
+        let of_package = |name: &&str| name.split('_').next() == Some(package);
+        let name = uris.lines().filter_map(file_name).find(of_package);
+        let name = name.ok_or_else(|| self.missing(package))?;
         run(self.command("apt-get").args(["download", package]).current_dir(&archives))?;
         Ok(archives.join(name))
     }

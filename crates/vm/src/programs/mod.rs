@@ -20,7 +20,7 @@ use workload::Benchmark;
 use workload::rtapp::RtAppError;
 
 /// Where the worker is in a guest.
-const WORKER: &str = "bin/worker";
+pub(crate) const WORKER: &str = "bin/worker";
 /// Files that a program with many connections has open.
 const MANY_FILES: &str = "ulimit -n 65536 || exit 1\n";
 

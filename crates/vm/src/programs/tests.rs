@@ -76,7 +76,12 @@ fn benchmarks() -> Vec<Benchmark> {
 fn metrics(benchmark: &Benchmark) -> Vec<String> {
     let machine = machine::catalog::load("kunpeng920-1node").unwrap();
     let read = |file: &str| std::fs::read_to_string(file);
-    let target = Target { constants: &machine.constants, online: machine.online, read: &read };
+    let target = Target {
+        constants: &machine.constants,
+        online: machine.online,
+        policies: false,
+        read: &read,
+    };
     let built = benchmark.build(&target).unwrap();
     built.workload.metrics.into_iter().map(|metric| metric.name).collect()
 }

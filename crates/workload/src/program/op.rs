@@ -1,8 +1,8 @@
 //! Steps of programs.
 
 use super::{
-    BarrierId, CondId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId, MarkId, ProgramId,
-    QueueId, TimerId,
+    BarrierId, CondId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId, MarkId, Policy,
+    ProgramId, QueueId, TimerId,
 };
 use machine::CpuSet;
 
@@ -108,6 +108,8 @@ pub enum Op {
     SetNice(i8),
     /// Asks for slices of this length, in ns (`sched_setattr`, `sched_runtime` of a fair task), where the kernel has them.
     SetSlice(u64),
+    /// Asks for a policy (`sched_setattr`), which only a kernel tree's own code has; the nice value stays.
+    SetPolicy(Policy),
     /// Asks schedutil for at least or at most so much of a CPU, of 1024 (`sched_setattr`, `SCHED_FLAG_UTIL_CLAMP`), where
     /// the kernel has clamps (5.3). What is absent stays.
     SetUtilClamp {

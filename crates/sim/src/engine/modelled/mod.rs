@@ -11,11 +11,13 @@ use super::cpu::Step;
 use super::{Core, Sim};
 use crate::class::{Class, Dequeue, Select};
 use crate::events::NEVER;
+use crate::idle::Ended;
 use crate::setup::Prepared;
 use crate::topology::Cpu;
 use crate::trace::Trace;
-use crate::world::{NohzKick, TaskId};
+use crate::world::{NohzKick, Phase, TaskId, World};
 use machine::CpuSet;
+use workload::Policy;
 
 /// A core around `class`, which is as it is at boot.
 pub(crate) struct Modelled<C> {
@@ -44,8 +46,9 @@ impl<C: Class> Core for Modelled<C> {
         sim.core.class.fork(&mut sim.w, task, parent);
     }
 
-    fn start<T: Trace>(sim: &mut Sim<'_, Self, T>, child: TaskId, cpu: Cpu) {
+    fn start<T: Trace>(sim: &mut Sim<'_, Self, T>, child: TaskId, cpu: Cpu, _: TaskId) -> Step {
         sim.wake_up_new_task(child, cpu);
+        Step::Again
     }
 
     fn wake<T: Trace>(
@@ -90,6 +93,15 @@ impl<C: Class> Core for Modelled<C> {
         sim.core.class.set_slice(&mut sim.w, task, slice_ns);
     }
 
+    fn set_policy<T: Trace>(
+        _: &mut Sim<'_, Self, T>,
+        _: Cpu,
+        task: TaskId,
+        policy: Policy,
+    ) -> Step {
+        unreachable!("{policy} of {task:?}: the model is not given workloads with policies");
+    }
+
     fn set_affinity<T: Trace>(
         sim: &mut Sim<'_, Self, T>,
         cpu: Cpu,
@@ -115,8 +127,14 @@ impl<C: Class> Core for Modelled<C> {
     }
 
     fn interrupted<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu) {
-        sim.w.cpus[cpu as usize].need_resched = true;
-        sim.take_interrupt(cpu);
+        match sim.w.cpus[cpu as usize].phase {
+            Phase::Idle { .. } => sim.idle_again(cpu, Ended::PollLimit),
+            Phase::Running => {
+                sim.w.cpus[cpu as usize].need_resched = true;
+                sim.take_interrupt(cpu);
+            }
+            Phase::Waking | Phase::Offline => {}
+        }
     }
 
     fn timer<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu) {
@@ -128,7 +146,19 @@ impl<C: Class> Core for Modelled<C> {
         sim.answer_requests();
     }
 
+    fn set_clamps<T: Trace>(
+        sim: &mut Sim<'_, Self, T>,
+        task: TaskId,
+        min: Option<u16>,
+        max: Option<u16>,
+    ) {
+        if let Some(uclamp) = &mut sim.w.uclamp {
+            uclamp.set(task, min, max);
+        }
+    }
+
     fn hotplug<T: Trace>(sim: &mut Sim<'_, Self, T>, step: &Prepared) {
+        sim.adopt(step);
         match step.online {
             true => sim.cpu_up(step),
             false => sim.cpu_down(step),
@@ -137,6 +167,10 @@ impl<C: Class> Core for Modelled<C> {
 
     fn take_util_changes(&mut self, changed: &mut Vec<Cpu>) {
         self.class.take_util_changes(changed);
+    }
+
+    fn clamps(&self, w: &World, cpu: Cpu) -> Option<(u64, u64)> {
+        w.uclamp.as_ref().map(|u| u.of(cpu))
     }
 
     fn util(&self, cpu: Cpu) -> u64 {

@@ -44,21 +44,48 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
         }
     }
 
-    /// Chooses an idle state by the next timer and the typical idle time; long idle stops the tick.
+    /// Lets the governor choose an idle state, and whether the tick stops.
     fn go_idle(&mut self, cpu: Cpu) {
+        let stops_tick = self.choose_idle(cpu);
+        self.core.class.idle(&mut self.w, cpu, stops_tick);
+    }
+
+    fn choose_idle(&mut self, cpu: Cpu) -> bool {
         let timer_ns =
             self.timeline.sleepers[cpu as usize].iter().map(|s| s.0).min().unwrap_or(NEVER);
-        let expected_ns = self.expected_idle_ns(cpu, timer_ns);
-        let tick_stopped = expected_ns > self.w.tick_period_ns;
+        let now = self.w.now_ns;
         let c = &mut self.w.cpus[cpu as usize];
-        let foreseen_ns = if tick_stopped {
-            c.tick_ns = NEVER;
-            expected_ns
-        } else {
-            expected_ns.min(c.tick_ns.saturating_sub(self.w.now_ns))
+        let ahead = idle::Ahead {
+            timer_ns: if timer_ns == NEVER { NEVER } else { timer_ns.saturating_sub(now) },
+            tick_ns: c.tick_ns.saturating_sub(now),
+            waits_for_io: c.nr_iowait,
         };
-        self.enter_idle(cpu, idle::choose(&self.setup.idle_states, foreseen_ns));
-        self.core.class.idle(&mut self.w, cpu, tick_stopped);
+        let menu = &self.setup.menu;
+        let choice = menu.select(&mut c.idle_memory, ahead);
+        if choice.stops_tick {
+            c.tick_ns = NEVER;
+        }
+        c.idle_calls += u64::from(c.tick_ns == NEVER);
+        let limit_ns = menu.poll_limit_ns(choice.state);
+        c.resched_ns = limit_ns.map_or(NEVER, |limit| now + limit);
+        self.enter_idle(cpu, choice.state);
+        choice.stops_tick
+    }
+
+    /// The idle loop of `cpu` comes round without anything to run, and the governor chooses again.
+    pub(super) fn idle_again(&mut self, cpu: Cpu, ended: idle::Ended) {
+        let Phase::Idle { since_ns, state } = self.w.cpus[cpu as usize].phase else { return };
+        let idle_ns = self.w.now_ns - since_ns;
+        let exit_ns = self.setup.idle_states[state].exit_latency_ns;
+        let c = &mut self.w.cpus[cpu as usize];
+        self.setup.menu.update(&mut c.idle_memory, idle_ns + exit_ns, ended);
+        c.idle_total_ns += idle_ns;
+        self.w.counters.idle_ns += idle_ns;
+        self.trace.idle(self.w.now_ns, cpu, None);
+        if self.choose_idle(cpu) {
+            self.core.class.idle(&mut self.w, cpu, true);
+        }
+        self.arm(cpu);
     }
 
     pub(super) fn tick(&mut self, cpu: Cpu) {
@@ -75,7 +102,8 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
             Phase::Idle { .. } if self.w.cpus[cpu as usize].nr_running > 0 => {
                 self.leave_idle(cpu, cpu);
             }
-            Phase::Idle { .. } | Phase::Offline | Phase::Waking => {}
+            Phase::Idle { .. } => self.idle_again(cpu, idle::Ended::Tick),
+            Phase::Offline | Phase::Waking => {}
         }
     }
 

@@ -12,7 +12,7 @@ use crate::world::{Phase, State, TaskId};
 /// Rounds in which CPUs wait for each other at one instant.
 const MOST_ROUNDS: usize = 10_000;
 
-impl<S: Source, T: Trace> Sim<'_, Sourced<S>, T> {
+impl<S: Source, T: Trace> Sim<'_, Sourced<'_, S>, T> {
     /// A turn of `cpu`, with the interrupts that have arrived and the call that ends the task's step.
     pub(super) fn turn(&mut self, cpu: Cpu, last: Option<&Call>) {
         let ended = self.enter(cpu, last);
@@ -24,23 +24,8 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<S>, T> {
     }
 
     /// A call after which the running task of `cpu` goes on; it returns to user mode when the CPU schedules.
-    pub(super) fn call(&mut self, cpu: Cpu, call: &Call) -> i64 {
-        let ended = self.enter(cpu, Some(call));
-        self.w.cpus[cpu as usize].need_resched = true;
-        ended.answer
-    }
-
-    /// The child of the running task of `cpu`.
-    pub(super) fn fork_in_kernel(&mut self, child: TaskId, cpu: Cpu) {
-        // The kernel tells of the child before it answers, so that is heard afterwards.
-        let turn = self.next_turn(cpu);
-        let ended = self.core.source.turn(&turn, Some(&Call::Fork));
-        self.core.know(child, ended.answer);
-        let new = &mut self.w.tasks[child.index()];
-        new.state = State::Runnable;
-        new.queued_ns = self.w.now_ns;
-        self.pay(cpu, &turn, &ended);
-        self.hear();
+    pub(super) fn call(&mut self, cpu: Cpu, call: &Call) {
+        self.enter(cpu, Some(call));
         self.w.cpus[cpu as usize].need_resched = true;
     }
 
@@ -65,6 +50,7 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<S>, T> {
         let ended = self.core.source.turn(&turn, call);
         self.pay(cpu, &turn, &ended);
         self.hear();
+        self.inspect(cpu, &ended);
         ended
     }
 
@@ -97,11 +83,13 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<S>, T> {
                 if let Phase::Running = c.phase {
                     let idle = self.core.source.idle(cpu.into());
                     self.enter_idle(cpu, idle.state);
+                    self.w.cpus[cpu as usize].idle_calls = idle.calls;
                     let until_ns = idle.until_ns.map_or(NEVER, |at| at - self.core.base_ns);
                     self.w.cpus[cpu as usize].resched_ns = until_ns;
                 }
             }
-            Waits::Off | Waits::Spins => {}
+            Waits::Off => self.switched_off(cpu),
+            Waits::Spins => {}
         }
         self.tell_runnable(cpu);
     }

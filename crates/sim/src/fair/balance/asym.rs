@@ -53,7 +53,7 @@ impl Fair {
             true => !any_bigger(w, allowed.iter_and(&w.topo.online_set), cpu),
             false => allowed.intersection_len(&w.topo.online_set) == 1,
         };
-        if bound || self.task_fits_cpu(w, curr, cpu) { 0 } else { self.task_load(curr).max(1) }
+        if bound || self.task_fits_cpu(w, curr, cpu) { 0 } else { self.task_h_load(w, curr).max(1) }
     }
 
     /// `check_misfit_status`: whether a task is too big for `cpu` while there are bigger ones.

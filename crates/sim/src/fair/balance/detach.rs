@@ -71,8 +71,9 @@ impl Fair {
 
     /// `can_migrate_task` of a waiting task.
     fn can_migrate_task(&self, w: &World, env: &mut Env, src: Cpu, task: TaskId) -> Migrates {
-        // A task that is asleep but not gone yet (6.12).
-        if self.entities[task.index()].delayed {
+        // A task that is asleep but not gone yet has load and nothing else (6.14).
+        let stays = self.rules.delayed_moves_as_load && env.migration_type != Migration::Load;
+        if stays && self.entities[task.index()].delayed {
             return Migrates::No;
         }
         if !is_allowed(w, env, task) {
@@ -100,9 +101,12 @@ impl Fair {
     }
 
     /// Whether a task is within the imbalance, which shrinks by it.
-    fn takes(&self, w: &World, env: &mut Env, src: Cpu, task: TaskId) -> bool {
+    fn takes(&mut self, w: &World, env: &mut Env, src: Cpu, task: TaskId) -> bool {
+        if env.migration_type == Migration::Load {
+            self.update_h_load(w, src);
+        }
         let counts = match env.migration_type {
-            Migration::Load => self.task_load(task).max(1),
+            Migration::Load => self.task_h_load(w, task).max(1),
             Migration::Util => self.task_util_est(task),
             Migration::Task => 1,
             Migration::Misfit if self.task_fits_cpu(w, task, src) => return false,
@@ -146,11 +150,7 @@ impl Fair {
         };
         w.counters.alb_count += 1;
         let waiting = self.queues[from as usize].waiting();
-        let Some(task) = waiting
-            .iter()
-            .map(|&(_, t)| t)
-            .find(|&t| w.allowed(t, to) && !self.entities[t.index()].delayed)
-        else {
+        let Some(task) = waiting.iter().map(|&(_, t)| t).find(|&t| w.allowed(t, to)) else {
             w.counters.alb_failed += 1;
             return false;
         };

@@ -13,7 +13,7 @@ use crate::world::World;
 use kernel::SdFlags;
 
 impl Fair {
-    /// `find_busiest_group`: its index in the domain; what should leave it goes into `env`.
+    /// By the types of groups, from 5.5 on.
     pub(super) fn find_busiest_group_by_type(
         &mut self,
         w: &mut World,

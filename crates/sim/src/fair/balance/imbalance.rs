@@ -150,7 +150,8 @@ impl SdLbStats {
         (Migration::Task, moving)
     }
 
-    /// Load that brings both groups to the average of the domain.
+    /// Load that brings both groups to the average of the domain. The kernel's numbers have no sign: a busiest group below the
+    /// average seems to be far above it, and what the local group lacks decides.
     fn load_to_even(&self) -> i64 {
         let (local, busiest) = (&self.local, &self.busiest);
         let average = self.average();
@@ -160,8 +161,8 @@ impl SdLbStats {
         {
             return 0;
         }
-        let above = busiest.avg_load.saturating_sub(average) * busiest.capacity;
-        let below = average.saturating_sub(local_load) * local.capacity;
+        let above = busiest.avg_load.wrapping_sub(average).wrapping_mul(busiest.capacity);
+        let below = average.wrapping_sub(local_load).wrapping_mul(local.capacity);
         (above.min(below) / 1024) as i64
     }
 }

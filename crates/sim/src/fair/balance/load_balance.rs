@@ -149,11 +149,7 @@ impl Fair {
             if !self.should_we_balance(w, env) {
                 return Outcome::NotOurs;
             }
-            let group = match self.rules.group_classes {
-                true => self.find_busiest_group_by_type(w, env),
-                false => self.find_busiest_group_by_load(w, env),
-            };
-            let Some(group) = group else {
+            let Some(group) = self.find_busiest_group(w, env) else {
                 env.idle.counters(&mut w.counters).nobusyg += 1;
                 return Outcome::Balanced;
             };
@@ -178,6 +174,18 @@ impl Fair {
                 }
             }
             return if moved > 0 { Outcome::Moved(moved) } else { Outcome::Failed(src) };
+        }
+    }
+
+    /// `find_busiest_group`: its index in the domain; what should leave it goes into `env`.
+    pub(in crate::fair) fn find_busiest_group(
+        &mut self,
+        w: &mut World,
+        env: &mut Env,
+    ) -> Option<usize> {
+        match self.rules.group_classes {
+            true => self.find_busiest_group_by_type(w, env),
+            false => self.find_busiest_group_by_load(w, env),
         }
     }
 
@@ -206,7 +214,7 @@ impl Fair {
 
     /// `should_we_balance`: of a group only its first idle CPU balances, or its first CPU. From 6.6 on an idle CPU of a
     /// core that is idle comes before one with busy siblings.
-    fn should_we_balance(&self, w: &World, env: &Env) -> bool {
+    pub(in crate::fair) fn should_we_balance(&self, w: &World, env: &Env) -> bool {
         if env.idle == CpuIdle::NewlyIdle {
             return true;
         }

@@ -117,6 +117,9 @@ impl Fair {
     /// `kick_ilb`: the first idle CPU (`find_new_ilb`).
     fn kick_ilb(&mut self, w: &mut World, kick: NohzKick) {
         let ilb = self.nohz.idle_cpus.iter().map(|c| c as Cpu).find(|&c| w.idle_cpu(c));
+        if kick == NohzKick::Balance {
+            self.nohz.next_balance = w.jiffies() + 1;
+        }
         if let Some(ilb) = ilb {
             w.requests.push(Request::Kick(ilb, kick));
         }
@@ -139,14 +142,14 @@ impl Fair {
         is_idle: bool,
     ) {
         let now = w.jiffies();
-        let mut next_balance = now + 60 * w.hz;
+        let mut next_balance = None;
         let mut blocked = false;
         self.nohz.has_blocked = false;
         let start = if self.rules.nohz_own_last { cpu as usize + 1 } else { 0 };
         // Nobody goes idle or wakes up while balancing, so that no one misses the set.
         let idle_cpus = std::mem::take(&mut self.nohz.idle_cpus);
         for other in idle_cpus.iter_wrap(start).map(|c| c as Cpu) {
-            if other == cpu || !w.idle_cpu(other) {
+            if !w.idle_cpu(other) || (other == cpu && !self.rules.nohz_own_last) {
                 continue;
             }
             blocked |= self.update_nohz_stats(w, other);
@@ -156,17 +159,20 @@ impl Fair {
                     self.rebalance_domains(w, other, CpuIdle::Idle);
                 }
             }
-            next_balance = next_balance.min(self.queues[other as usize].next_balance);
+            let due = self.queues[other as usize].next_balance;
+            next_balance = Some(next_balance.map_or(due, |next: u64| next.min(due)));
         }
         self.nohz.idle_cpus = idle_cpus;
-        if is_idle {
+        self.nohz.next_balance = next_balance.unwrap_or(self.nohz.next_balance);
+        if is_idle && !self.rules.nohz_own_last {
             blocked |= self.update_blocked_averages(w, cpu);
             if kick == NohzKick::Balance {
                 self.rebalance_domains(w, cpu, CpuIdle::Idle);
+                let due = self.queues[cpu as usize].next_balance;
+                self.nohz.next_balance = self.nohz.next_balance.min(due);
             }
         }
         self.nohz.next_blocked = now + w.ms_to_jiffies(HALF_LIFE_PERIODS);
-        self.nohz.next_balance = next_balance;
         self.nohz.has_blocked |= blocked;
     }
 

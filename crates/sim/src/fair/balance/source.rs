@@ -37,7 +37,7 @@ impl Fair {
         let running = |c: Cpu| u64::from(w.cpus[c as usize].nr_running);
         match env.migration_type {
             Migration::Load => self.most_loaded(w, env, usable),
-            Migration::Util => most(&|c| if running(c) > 1 { self.cpu_util(w, c) } else { 0 }),
+            Migration::Util => most(&|c| if running(c) > 1 { self.boosted_util(w, c) } else { 0 }),
             Migration::Task => most(&running),
             Migration::Misfit => most(&|c| self.misfit_task_load(w, c)),
         }

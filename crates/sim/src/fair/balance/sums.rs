@@ -128,7 +128,7 @@ impl GroupSums {
     }
 
     /// Affinities keep the group from balance, or no more (`sgc->imbalance`).
-    pub(super) fn set_imbalanced(&mut self, state: usize, imbalanced: bool) {
+    pub(in crate::fair) fn set_imbalanced(&mut self, state: usize, imbalanced: bool) {
         if std::mem::replace(&mut self.imbalanced[state], imbalanced) == imbalanced {
             return;
         }

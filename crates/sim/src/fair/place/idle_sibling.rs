@@ -150,7 +150,11 @@ impl Fair {
         if let Some(cpu) = self.select_idle_cluster(w, task, wake.cpu, target) {
             return Some(cpu);
         }
-        if idle_core {
+        let overloaded =
+            self.rules.scan_limit == ScanLimit::Utilisation && self.llcs[llc].nr_idle_scan == 0;
+        if overloaded {
+            None
+        } else if idle_core {
             self.select_idle_core_or_cpu(w, task, wake.cpu, target)
         } else {
             self.select_idle_cpu(w, task, wake.cpu, target)

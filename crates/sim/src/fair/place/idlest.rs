@@ -39,6 +39,9 @@ impl Fair {
         if !topo.domains[cpu as usize][level].span.intersects(allowed) {
             return prev;
         }
+        if self.entities[task.index()].attached {
+            self.update_h_load(w, prev);
+        }
         let mut cpu = cpu;
         let mut below = level + 1;
         while below > 0 {

@@ -106,7 +106,13 @@ impl Fair {
     }
 
     /// `wake_affine`: the waker's CPU or the previous one.
-    fn wake_affine(&self, w: &mut World, domain: &SimDomain, task: TaskId, wake: WakeUp) -> Cpu {
+    fn wake_affine(
+        &mut self,
+        w: &mut World,
+        domain: &SimDomain,
+        task: TaskId,
+        wake: WakeUp,
+    ) -> Cpu {
         w.counters.affine_attempts += 1;
         let idle = if self.rules.wa_idle { self.wake_affine_idle(w, wake) } else { None };
         let chosen = idle
@@ -127,7 +133,8 @@ impl Fair {
         if w.idle_cpu(wake.cpu) && w.topo.share_cache(wake.cpu, wake.prev) {
             return Some(if w.idle_cpu(wake.prev) { wake.prev } else { wake.cpu });
         }
-        if wake.sync && w.cpus[wake.cpu as usize].nr_running == 1 {
+        let delayed = self.queues[wake.cpu as usize].nr_delayed;
+        if wake.sync && w.cpus[wake.cpu as usize].nr_running - delayed == 1 {
             return Some(wake.cpu);
         }
         let back = self.rules.wa_idle_prev && w.idle_cpu(wake.prev);
@@ -162,7 +169,7 @@ impl Fair {
 
     /// `wake_affine_weight`: the waker's CPU if it would carry less load, with the bias of the domain.
     fn wake_affine_weight(
-        &self,
+        &mut self,
         w: &World,
         domain: &SimDomain,
         task: TaskId,
@@ -173,13 +180,15 @@ impl Fair {
         }
         let mut here = self.cpu_load(wake.cpu);
         if wake.sync {
-            let waker_load = wake.waker.map_or(0, |t| self.task_load(t));
+            self.update_h_load(w, wake.cpu);
+            let waker_load = wake.waker.map_or(0, |t| self.task_h_load(w, t));
             if waker_load > here {
                 return Some(wake.cpu);
             }
             here -= waker_load;
         }
-        let task_load = self.task_load(task);
+        self.update_h_load(w, w.tasks[task.index()].cpu);
+        let task_load = self.task_h_load(w, task);
         let capacity = |cpu: Cpu| w.topo.capacity[cpu as usize] as i128;
         let bias =
             if self.rules.wa_bias { (i128::from(domain.imbalance_pct) - 100) / 2 } else { 0 };

@@ -69,7 +69,7 @@ impl Fair {
     }
 
     /// `pick_next_entity`: the leftmost, unless it yielded or a buddy is close behind it.
-    pub(super) fn cfs_pick(&self, cpu: Cpu) -> Option<TaskId> {
+    pub(in crate::fair) fn cfs_pick(&self, cpu: Cpu) -> Option<TaskId> {
         let rq = &self.queues[cpu as usize];
         let (_, left) = rq.leftmost()?;
         let close = |task: TaskId| self.wakeup_lead(task, left) < 1;

@@ -122,7 +122,7 @@ impl Fair {
     }
 
     /// `pick_eevdf`; `curr` is the task that runs or ran until now, whether or not it is back among the waiting.
-    pub(super) fn pick_eevdf(&self, cpu: Cpu, curr: Option<TaskId>) -> Option<TaskId> {
+    pub(in crate::fair) fn pick_eevdf(&self, cpu: Cpu, curr: Option<TaskId>) -> Option<TaskId> {
         let rq = &self.queues[cpu as usize];
         let curr = curr.filter(|c| self.entities[c.index()].on_rq);
         if rq.nr_queued <= 1 {
@@ -175,7 +175,9 @@ impl Fair {
     }
 
     /// A delayed task's turn has come: it leaves (`finish_delayed_dequeue_entity`).
-    pub(super) fn finish_delayed_dequeue(&mut self, w: &World, cpu: Cpu, task: TaskId) {
+    pub(super) fn finish_delayed_dequeue(&mut self, w: &mut World, cpu: Cpu, task: TaskId) {
+        self.sub_nr_running(w, cpu);
+        self.queues[cpu as usize].nr_delayed -= 1;
         self.dequeue_entity(w, cpu, task, true);
         let entity = &mut self.entities[task.index()];
         entity.delayed = false;
@@ -200,7 +202,7 @@ impl Fair {
         }
         self.update_load_avg(w, cpu, Some(task));
         self.entities[task.index()].delayed = false;
-        self.add_nr_running(w, cpu);
+        self.queues[cpu as usize].nr_delayed -= 1;
         true
     }
 

@@ -62,6 +62,12 @@ impl Entity {
 }
 
 impl Fair {
+    /// By what tasks are in order: virtual deadlines with EEVDF, else virtual runtimes.
+    pub(in crate::fair) fn key(&self, task: TaskId) -> u64 {
+        let entity = &self.entities[task.index()];
+        if self.rules.eevdf { entity.deadline } else { entity.vruntime }
+    }
+
     /// `sched_fork`.
     pub(in crate::fair) fn task_fork(
         &mut self,
@@ -101,23 +107,23 @@ impl Fair {
         entity.exec_start_ns = w.now_ns;
         entity.sum_exec_ns += ran_ns;
         entity.vruntime = entity.vruntime.wrapping_add(entity.virtual_ns(ran_ns));
-        if self.rules.eevdf {
-            return self.update_deadline(cpu, curr);
+        if !self.rules.eevdf {
+            self.update_min_vruntime(cpu);
+            return false;
         }
-        self.update_min_vruntime(cpu);
-        false
+        let used_up = self.update_deadline(cpu, curr);
+        self.queues[cpu as usize].used_up |= used_up;
+        used_up
     }
 
     /// `__enqueue_entity`.
-    pub(super) fn put_in_order(&mut self, cpu: Cpu, task: TaskId) {
-        let entity = &self.entities[task.index()];
+    pub(in crate::fair) fn put_in_order(&mut self, cpu: Cpu, task: TaskId) {
+        let key = self.key(task);
         let rq = &mut self.queues[cpu as usize];
         if self.rules.eevdf {
-            rq.virtual_time.add(entity);
-            rq.insert(entity.deadline, task);
-        } else {
-            rq.insert(entity.vruntime, task);
+            rq.virtual_time.add(&self.entities[task.index()]);
         }
+        rq.insert(key, task);
     }
 
     /// `__dequeue_entity`, if the task is not the running one.
@@ -142,7 +148,9 @@ impl Fair {
         }
         self.update_load_avg(w, cpu, Some(task));
         self.enqueue_runnable_load_avg(cpu, task);
-        self.util_est_enqueue(cpu, task);
+        if !self.entities[task.index()].delayed {
+            self.util_est_enqueue(cpu, task);
+        }
         if self.rules.eevdf {
             self.eevdf_place(w, cpu, task, why == Enqueue::New);
         } else if matches!(why, Enqueue::Wakeup { .. }) {
@@ -153,6 +161,7 @@ impl Fair {
         let rq = &mut self.queues[cpu as usize];
         rq.weight += entity.weight;
         rq.nr_queued += 1;
+        rq.nr_delayed += u32::from(entity.delayed);
         self.put_in_order(cpu, task);
     }
 
@@ -197,19 +206,24 @@ impl Fair {
     pub(in crate::fair) fn dequeue_task(&mut self, w: &mut World, task: TaskId, why: Dequeue) {
         let cpu = w.tasks[task.index()].cpu;
         let leaves = why != Dequeue::Move;
-        self.util_est_dequeue(cpu, task);
+        let delayed = self.entities[task.index()].delayed;
+        if !delayed {
+            self.util_est_dequeue(cpu, task);
+        }
         if leaves && self.rules.util_est_before_leaving {
             self.util_est_update(w, task);
         }
         if leaves {
             self.update_curr(w, cpu);
         }
-        self.sub_nr_running(w, cpu);
         if why == Dequeue::Sleep && self.delays(cpu, task) {
             self.update_load_avg(w, cpu, Some(task));
             self.entities[task.index()].delayed = true;
+            self.queues[cpu as usize].nr_delayed += 1;
             return;
         }
+        self.sub_nr_running(w, cpu);
+        self.queues[cpu as usize].nr_delayed -= u32::from(delayed);
         self.dequeue_entity(w, cpu, task, leaves);
         if leaves && !self.rules.util_est_before_leaving {
             self.util_est_update(w, task);
@@ -249,6 +263,7 @@ impl Fair {
         self.queues[cpu as usize].clear_buddies(task);
         self.take_from_order(cpu, task);
         self.queues[cpu as usize].curr = Some(task);
+        self.queues[cpu as usize].used_up = false;
         let entity = &mut self.entities[task.index()];
         entity.exec_start_ns = w.now_ns;
         entity.prev_sum_exec_ns = entity.sum_exec_ns;
@@ -276,7 +291,8 @@ impl Fair {
         }
         self.update_curr(w, cpu);
         if self.rules.eevdf {
-            self.eevdf_preempts(cpu, curr, task)
+            let rq = &self.queues[cpu as usize];
+            rq.used_up && rq.nr_queued > 1 || self.eevdf_preempts(cpu, curr, task)
         } else {
             self.cfs_preempts(cpu, curr, task)
         }

@@ -8,6 +8,7 @@
 //! A queue's order changes only here. Averages change through `track`, called before a task's weight counts on the queue
 //! or stops to; the number of runnable tasks through `balance`, whose sums follow it.
 
+pub(super) mod adopt;
 mod cfs;
 mod eevdf;
 pub(super) mod entity;

@@ -77,8 +77,12 @@ pub(in crate::fair) struct RunQueue {
     /// Queued tasks, not the running one: by virtual runtime (CFS) or virtual deadline (EEVDF), the leftmost last.
     waiting: Vec<(u64, TaskId)>,
     pub(in crate::fair) curr: Option<TaskId>,
+    /// The running task has used up its request since it was picked: `update_curr` asks for another choice.
+    pub(super) used_up: bool,
     /// Queued tasks, the running and the delayed ones included (`nr_queued`).
     pub(super) nr_queued: u32,
+    /// Those of them that sleep and have not left yet (`h_nr_delayed`).
+    pub(in crate::fair) nr_delayed: u32,
     /// Sum of the weights of queued tasks, the running one included.
     pub(in crate::fair) weight: u64,
     pub(super) min_vruntime: u64,
@@ -90,6 +94,9 @@ pub(in crate::fair) struct RunQueue {
     /// The task that ran until the current choice.
     pub(in crate::fair) put: Option<TaskId>,
     pub(in crate::fair) avg: Pelt,
+    /// Load average at the first question for a task's load in a tick, and that tick (`h_load`, `last_h_load_update`).
+    pub(in crate::fair) h_load: u64,
+    pub(in crate::fair) h_load_tick: u64,
     /// Sum of the estimated utilisation of queued tasks (`util_est.enqueued`).
     pub(in crate::fair) util_est: u64,
     pub(in crate::fair) removed: Removed,
@@ -115,7 +122,9 @@ impl RunQueue {
         RunQueue {
             waiting: Vec::with_capacity(16),
             curr: None,
+            used_up: false,
             nr_queued: 0,
+            nr_delayed: 0,
             weight: 0,
             min_vruntime: start,
             virtual_time: VirtualTime { zero: start, ..VirtualTime::default() },
@@ -124,6 +133,8 @@ impl RunQueue {
             skip: None,
             put: None,
             avg: Pelt::default(),
+            h_load: 0,
+            h_load_tick: u64::MAX,
             util_est: 0,
             removed: Removed::default(),
             cpu_load: [0; LOAD_INDICES],
@@ -152,6 +163,11 @@ impl RunQueue {
             self.waiting.remove(at);
         }
         at.is_some()
+    }
+
+    /// Replaces those who wait, in order, the leftmost last.
+    pub(super) fn set_waiting(&mut self, waiting: Vec<(u64, TaskId)>) {
+        self.waiting = waiting;
     }
 
     /// The first in order among those who wait, with its key.

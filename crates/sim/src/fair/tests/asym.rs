@@ -121,7 +121,8 @@ fn misfit_goes_by_the_estimated_utilisation() {
     fair.util_est_update(&w, task);
     fair.entities[task.index()].avg.util_avg = 10;
     assert!(!fair.task_fits_cpu(&w, task, 0));
-    assert_eq!(fair.misfit_task_load(&w, 0), 1024);
+    // `task_h_load` divides by the queue's load and one.
+    assert_eq!(fair.misfit_task_load(&w, 0), 1023);
     w.tasks[task.index()].allowed = "0".parse().unwrap();
     assert_eq!(fair.misfit_task_load(&w, 0), 0);
 }

@@ -35,13 +35,13 @@ fn nothing(_: &World, _: &mut Fair, _: TaskId) {}
 fn failed_attempts_make_loads_smaller_from_5_10_on() {
     let moves = |release, failed| taken(release, Migration::Load, 100, failed, nothing) == 1;
     assert!(!moves("5.9", 1) && moves("5.9", 2));
-    // 1024 >> 3 is more than 100, 1024 >> 4 is not.
+    // A task of 1024 counts 1023 (`task_h_load`): 1023 >> 3 is more than 100, 1023 >> 4 is not.
     assert!(!moves("5.10", 3) && moves("5.10", 4));
     assert!(!moves("6.12", 3) && moves("6.12", 4));
     // Without a failure: half of it up to 5.9, all of it since.
     let whole = |release, imbalance| taken(release, Migration::Load, imbalance, 0, nothing);
-    assert_eq!((whole("5.9", 511), whole("5.9", 512)), (0, 1));
-    assert_eq!((whole("5.10", 1023), whole("5.10", 1024)), (0, 1));
+    assert_eq!((whole("5.9", 510), whole("5.9", 511)), (0, 1));
+    assert_eq!((whole("5.10", 1022), whole("5.10", 1023)), (0, 1));
 }
 
 /// `detach_tasks` counts utilisation as `task_util_est` (5.5).
@@ -138,11 +138,15 @@ fn only_misfit_tasks_leave_as_such() {
     assert_eq!(taken("6.1", Migration::Misfit, 1, 0, of(820)), 1);
 }
 
-/// `can_migrate_task` (6.12): a task that sleeps but has not left its queue stays there.
+/// `can_migrate_task`: a task that sleeps but has not left its queue moves like others in 6.12, and only as load from 6.14 on.
 #[test]
-fn a_delayed_task_does_not_move() {
-    let delayed =
-        |_: &World, fair: &mut Fair, task: TaskId| fair.entities[task.index()].delayed = true;
-    assert_eq!(taken("6.12", Migration::Task, 1, 9, nothing), 1);
-    assert_eq!(taken("6.12", Migration::Task, 1, 9, delayed), 0);
+fn a_delayed_task_moves_as_load() {
+    let delayed = |_: &World, fair: &mut Fair, task: TaskId| {
+        fair.entities[task.index()].delayed = true;
+        fair.queues[1].nr_delayed += 1;
+        fair.util_est_dequeue(1, task);
+    };
+    assert_eq!(taken("6.12", Migration::Task, 1, 9, delayed), 1);
+    assert_eq!(taken("6.14", Migration::Task, 1, 9, delayed), 0);
+    assert_eq!(taken("6.14", Migration::Load, 2048, 9, delayed), 1);
 }

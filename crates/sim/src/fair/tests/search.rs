@@ -19,10 +19,27 @@ fn found(release: &str, prev: Cpu, idle: &[Cpu], setup: impl Fn(&mut Fair)) -> C
     for cpu in LLC.iter().filter(|c| !idle.contains(c)) {
         w.cpus[*cpu as usize].nr_running = 1;
     }
-    fair.llcs[s.setup.topo.llc_of[1] as usize].nr_idle_scan = LLC.len() as u64;
+    fair.llcs[s.setup.topo.llc_of[1] as usize].has_idle_cores = false;
     setup(&mut fair);
     let wake = WakeUp { cpu: 1, prev, sync: false, waker: None };
     fair.select_idle_sibling(&mut w, task, wake, 1)
+}
+
+/// On a machine that has been up, CPUs have gone idle and balanced: the first wake-up of a run finds an idle CPU.
+#[test]
+fn a_run_begins_with_what_an_idle_machine_has_noted() {
+    for (name, has_idle_cores) in [("epyc-7742-2s-nps1", true), ("kunpeng920-1node", false)] {
+        let s = scenario(&machine::catalog::load(name).unwrap(), "6.12", &[]);
+        let (mut w, mut fair) = world(&s);
+        for (state, llc) in fair.llcs.iter().zip(&s.setup.topo.llcs) {
+            assert_eq!(state.has_idle_cores, has_idle_cores, "{name}");
+            assert_eq!(state.nr_idle_scan, llc.cpus.len() as u64, "{name}");
+        }
+        let task = asleep(&mut w, &mut fair, 1);
+        w.cpus[1].nr_running = 1;
+        let wake = WakeUp { cpu: 1, prev: 1, sync: false, waker: None };
+        assert_ne!(fair.select_idle_sibling(&mut w, task, wake, 1), 1, "{name}");
+    }
 }
 
 /// No time for more than four CPUs, of which the fourth is not looked at any more.

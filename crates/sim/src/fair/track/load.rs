@@ -69,12 +69,13 @@ impl Fair {
             rq.avg.runnable_avg = rq.avg.runnable_avg.saturating_sub(removed.runnable_avg);
             let gone = removed.runnable_avg * divider;
             rq.avg.runnable_sum = rq.avg.runnable_sum.saturating_sub(gone);
+            self.rules.bound_load_sum(&mut rq.avg);
         }
         let running = rq.curr.is_some();
         let runnable = if self.rules.runnable_load {
             rq.weight
         } else {
-            u64::from(w.cpus[cpu as usize].nr_running) << 10
+            u64::from(w.cpus[cpu as usize].nr_running - rq.nr_delayed) << 10
         };
         if rq.avg.update_sum(w.pelt_clock_ns(cpu), rq.weight, runnable, running) {
             rq.avg.update_avg(1, 1);
@@ -126,6 +127,7 @@ impl Fair {
         rq.avg.load_sum = rq.avg.load_sum.saturating_sub(entity.weight * entity.avg.load_sum);
         rq.avg.util_avg = rq.avg.util_avg.saturating_sub(entity.avg.util_avg);
         rq.avg.util_sum = rq.avg.util_sum.saturating_sub(entity.avg.util_sum);
+        self.rules.bound_load_sum(&mut rq.avg);
         if !self.rules.runnable_load {
             let sub = |a: &mut u64, b: u64| *a = a.saturating_sub(b);
             sub(&mut rq.avg.runnable_avg, entity.avg.runnable_avg);
@@ -236,15 +238,36 @@ impl Fair {
         if index == 0 { now } else { now.max(self.queues[cpu as usize].cpu_load[index - 1]) }
     }
 
-    /// `task_h_load` without task groups.
-    pub(in crate::fair) fn task_load(&self, task: TaskId) -> u64 {
-        self.entities[task.index()].avg.load_avg
+    /// `update_cfs_rq_h_load` of the root group.
+    pub(in crate::fair) fn update_h_load(&mut self, w: &World, cpu: Cpu) {
+        let rq = &mut self.queues[cpu as usize];
+        if rq.h_load_tick != w.jiffies() {
+            rq.h_load_tick = w.jiffies();
+            rq.h_load = rq.avg.load_avg;
+        }
+    }
+
+    /// `task_h_load`: a task's load, scaled by what its queue's load was at this tick's first question and is now. In a tick in
+    /// which many tasks join a queue, each counts for little.
+    pub(in crate::fair) fn task_h_load(&self, w: &World, task: TaskId) -> u64 {
+        let rq = &self.queues[w.tasks[task.index()].cpu as usize];
+        let load = self.entities[task.index()].avg.load_avg;
+        match rq.h_load_tick == w.jiffies() {
+            true => load * rq.h_load / (rq.avg.load_avg + 1),
+            false => load * rq.avg.load_avg / (rq.avg.load_avg + 1),
+        }
     }
 
     /// `cpu_util`: utilisation or its estimate, at most the CPU's capacity.
     pub(in crate::fair) fn cpu_util(&self, w: &World, cpu: Cpu) -> u64 {
         let rq = &self.queues[cpu as usize];
         rq.avg.util_avg.max(rq.util_est).min(w.topo.capacity[cpu as usize])
+    }
+
+    /// `cpu_util_cfs_boost`: at least the runnable average, so that tasks that wait count (6.5); before that [`Fair::cpu_util`].
+    pub(in crate::fair) fn boosted_util(&self, w: &World, cpu: Cpu) -> u64 {
+        let runnable = if self.rules.runnable_boost { self.cpu_runnable(cpu) } else { 0 };
+        self.cpu_util(w, cpu).max(runnable).min(w.topo.capacity[cpu as usize])
     }
 
     /// `cpu_avg_load_per_task`.
@@ -289,7 +312,7 @@ impl Fair {
         let entity = &self.entities[task.index()];
         let own = entity.attached && w.tasks[task.index()].cpu == cpu;
         let counts = own && (entity.on_rq || !self.rules.runnable_load);
-        self.cpu_load(cpu).saturating_sub(if counts { entity.avg.load_avg } else { 0 })
+        self.cpu_load(cpu).saturating_sub(if counts { self.task_h_load(w, task) } else { 0 })
     }
 
     /// Runnable average without `task`'s own share (`cpu_runnable_without`).

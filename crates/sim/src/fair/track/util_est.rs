@@ -31,6 +31,11 @@ pub(in crate::fair) struct UtilEst {
 }
 
 impl UtilEst {
+    /// An estimate by its parts: the utilisation of the last activation and the average.
+    pub(in crate::fair) fn of(enqueued: u64, ewma: u64) -> UtilEst {
+        UtilEst { enqueued, ewma, ..UtilEst::default() }
+    }
+
     /// `_task_util_est`.
     pub(in crate::fair) fn estimate(self) -> u64 {
         self.ewma.max(self.enqueued)

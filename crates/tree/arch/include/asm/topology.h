@@ -34,5 +34,7 @@ static inline const struct cpumask *cpu_clustergroup_mask(int cpu) { return &sc_
 
 #define arch_scale_cpu_capacity(cpu)	(sc_places[cpu].capacity)
 #define arch_scale_freq_capacity(cpu)	(sc_places[cpu].frequency)
+extern bool sc_freq_invariant;
+#define arch_scale_freq_invariant()	sc_freq_invariant
 #include <asm-generic/topology.h>
 #endif

@@ -17,6 +17,8 @@ static const struct {
 	{ "stream", stream },
 	{ "schbench", schbench },
 	{ "netperf", netperf },
+	{ "costs", costs },
+	{ "costs_exec", costs_exec },
 };
 
 int main(int argc, char **argv)
@@ -33,5 +35,5 @@ int main(int argc, char **argv)
 			die(errno, "output");
 		return 0;
 	}
-	die(0, "found %s, expected ebizzy, false_sharing, stream, schbench or netperf", argv[1]);
+	die(0, "found %s, expected ebizzy, false_sharing, stream, schbench, netperf or costs", argv[1]);
 }

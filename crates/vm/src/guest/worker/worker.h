@@ -74,5 +74,7 @@ void false_sharing(struct arguments *all);
 void stream(struct arguments *all);
 void schbench(struct arguments *all);
 void netperf(struct arguments *all);
+void costs(struct arguments *all);
+void costs_exec(struct arguments *all);
 
 #endif

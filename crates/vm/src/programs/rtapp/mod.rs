@@ -8,6 +8,7 @@ pub use logs::Logs;
 use super::{FileSource, Output, Program, Untranslated};
 use logs::TaskLogs;
 use std::io;
+use workload::BuildError;
 use workload::rtapp::ast::{Action, Attributes, Phase, Policy, RtApp, Task};
 use workload::rtapp::{Feature, Options, Params, read};
 
@@ -21,9 +22,10 @@ pub(super) fn translate(
     params: &Params,
     read_file: &dyn Fn(&str) -> io::Result<String>,
 ) -> Result<Program, Untranslated> {
-    let file = params.file.as_str();
-    let text = read_file(file)
-        .map_err(|e| Untranslated::File { file: file.to_owned(), reason: e.to_string() })?;
+    let (file, text) = params.source(read_file).map_err(|e| match e {
+        BuildError::File { file, reason } => Untranslated::File { file, reason },
+        other => Untranslated::File { file: params.file.clone(), reason: other.to_string() },
+    })?;
     let options = Options { duplicates: params.duplicates, unknown_keys: params.unknown_keys };
     let app = read(&text, file, options)?;
     let mut check = Check { app: &app, params, notes: Vec::new() };

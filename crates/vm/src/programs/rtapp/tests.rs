@@ -141,7 +141,12 @@ fn a_file_that_is_none_is_an_error() {
 fn results_have_the_names_of_the_workloads_metrics() {
     let machine = machine::catalog::load("kunpeng920-1node").unwrap();
     let read = |_: &str| Ok(EXPERIMENT.to_owned());
-    let target = Target { constants: &machine.constants, online: machine.online, read: &read };
+    let target = Target {
+        constants: &machine.constants,
+        online: machine.online,
+        policies: false,
+        read: &read,
+    };
     let built = Benchmark::RtApp(params()).build(&target).unwrap();
     let names: Vec<String> = built.workload.metrics.into_iter().map(|m| m.name).collect();
     let mut logs = String::new();

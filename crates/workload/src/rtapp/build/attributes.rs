@@ -2,11 +2,22 @@
 
 use super::Builder;
 use super::thread::Thread;
-use crate::program::Op;
+use crate::program::{self, Op};
 use crate::rtapp::RtAppError;
-use crate::rtapp::ast::{Attributes, Phase, Policy};
+use crate::rtapp::ast::{Attributes, Phase, Policy, RtApp, Task};
 use crate::rtapp::feature::Feature;
 use machine::CpuSet;
+
+/// rt-app's for `SCHED_FIFO` and `SCHED_RR`.
+const DEFAULT_PRIORITY: i32 = 10;
+
+/// Whether a thread of the file has another policy than `SCHED_OTHER` at some time. Threads inherit those of who forks them.
+fn has_policies(app: &RtApp) -> bool {
+    let phases = app.tasks.iter().flat_map(|task| &task.phases).map(|phase| &phase.attributes);
+    let all = app.tasks.iter().map(|task| &task.attributes).chain(phases);
+    let mut policies = all.filter_map(|a| a.policy).chain([app.global.default_policy]);
+    policies.any(|policy| policy != Policy::Other)
+}
 
 impl<'a> Builder<'a> {
     /// What a thread sets when it starts.
@@ -59,6 +70,9 @@ impl<'a> Builder<'a> {
         policy: Policy,
         attributes: &Attributes,
     ) -> Result<(), RtAppError> {
+        if self.costs.policies {
+            return self.set_policy(t, path, policy, attributes);
+        }
         let feature = match policy {
             Policy::Other => None,
             Policy::Batch => Some(Feature::SchedBatch),
@@ -77,6 +91,69 @@ impl<'a> Builder<'a> {
             t.ops.push(Op::SetNice(0));
             return Ok(());
         }
+        self.nice_and_slice(t, path, policy, attributes)
+    }
+
+    /// The same where the kernel has all policies. Threads of a file without other policies than `SCHED_OTHER` set none.
+    fn set_policy(
+        &mut self,
+        t: &mut Thread<'a>,
+        path: &str,
+        policy: Policy,
+        attributes: &Attributes,
+    ) -> Result<(), RtAppError> {
+        let priority = match policy.is_fair() || policy == Policy::Deadline {
+            true => 0,
+            false => self.real_time_priority(path, attributes)?,
+        };
+        let asked = match policy {
+            Policy::Other => program::Policy::Other,
+            Policy::Batch => program::Policy::Batch,
+            Policy::Idle => program::Policy::Idle,
+            Policy::Fifo => program::Policy::Fifo { priority },
+            Policy::RoundRobin => program::Policy::RoundRobin { priority },
+            Policy::Deadline => self.deadline(path, t.task, attributes)?,
+        };
+        if has_policies(self.app) {
+            t.ops.push(Op::SetPolicy(asked));
+        }
+        if policy.is_fair() { self.nice_and_slice(t, path, policy, attributes) } else { Ok(()) }
+    }
+
+    fn real_time_priority(&self, path: &str, attributes: &Attributes) -> Result<u8, RtAppError> {
+        let priority = attributes.priority.unwrap_or(DEFAULT_PRIORITY);
+        u8::try_from(priority).ok().filter(|p| (1..=99).contains(p)).ok_or_else(|| {
+            let path = format!("{path}.priority");
+            self.refuse(&path, &priority.to_string(), "a real-time priority, 1 to 99")
+        })
+    }
+
+    /// A period that is not told is the runtime, and a deadline the period. What a phase does not tell, its task does.
+    fn deadline(
+        &self,
+        path: &str,
+        task: &Task,
+        attributes: &Attributes,
+    ) -> Result<program::Policy, RtAppError> {
+        let given = |of: fn(&Attributes) -> Option<u32>| {
+            let us = of(attributes).or(of(&task.attributes)).filter(|&us| us > 0);
+            us.map(|us| u64::from(us) * 1000)
+        };
+        let runtime_ns = given(|a| a.dl_runtime_us).ok_or_else(|| {
+            self.refuse(&format!("{path}.dl-runtime"), "none", "more than 0 us for SCHED_DEADLINE")
+        })?;
+        let period_ns = given(|a| a.dl_period_us).unwrap_or(runtime_ns);
+        let deadline_ns = given(|a| a.dl_deadline_us).unwrap_or(period_ns);
+        Ok(program::Policy::Deadline { runtime_ns, deadline_ns, period_ns })
+    }
+
+    fn nice_and_slice(
+        &mut self,
+        t: &mut Thread<'a>,
+        path: &str,
+        policy: Policy,
+        attributes: &Attributes,
+    ) -> Result<(), RtAppError> {
         let priority = attributes.priority.unwrap_or(0);
         let nice = i8::try_from(priority).ok().filter(|nice| (-20..=19).contains(nice));
         let nice = nice.ok_or_else(|| {

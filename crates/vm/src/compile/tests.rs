@@ -1,4 +1,6 @@
 use super::*;
+use crate::plugin::PLUGIN;
+use crate::worker::WORKER;
 
 #[test]
 fn the_suite_of_an_os_release() {
@@ -8,17 +10,24 @@ fn the_suite_of_an_os_release() {
     assert_eq!(codename("ID=arch\nVERSION_CODENAME=\n"), None);
 }
 
-/// All C files beside the header are in the table: one that is not would be left out of the program.
+const PLACES: [(&Sources, &str); 2] =
+    [(&WORKER, "src/guest/worker"), (&PLUGIN, "src/plugin/lines")];
+
+/// All files are in the tables: one that is not would be left out of the program.
 #[test]
 fn every_source_is_compiled() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/guest/worker");
-    let mut files: Vec<String> = std::fs::read_dir(&dir)
-        .unwrap()
-        .map(|e| e.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.ends_with(".c"))
-        .collect();
-    files.sort();
-    assert_eq!(files, SOURCES.map(|(name, _)| name));
+    for (sources, place) in PLACES {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
+        let mut found: Vec<String> = std::fs::read_dir(&dir)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
+        found.sort();
+        let mut names: Vec<&str> =
+            sources.files.iter().chain(sources.headers).map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        assert_eq!(found, names);
+    }
 }
 
 #[test]
@@ -35,11 +44,13 @@ fn names_of_cross_packages() {
 /// The C files by this computer's compiler, any warning an error.
 #[test]
 fn no_warning_in_the_sources() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/guest/worker");
-    let mut cc = Command::new("cc");
-    cc.args(["-fsyntax-only", "-Werror"]).args(FLAGS).current_dir(dir);
-    cc.args(SOURCES.map(|(name, _)| name));
-    run(&mut cc).unwrap();
+    for (sources, place) in PLACES {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
+        let mut cc = Command::new("cc");
+        cc.args(["-fsyntax-only", "-Werror"]).args(sources.flags).current_dir(dir);
+        cc.args(sources.files.iter().map(|(name, _)| name));
+        run(&mut cc).unwrap();
+    }
 }
 
 #[test]
@@ -61,7 +72,10 @@ fn bad_arguments_are_one_line_and_an_exit_code() {
     let dir = tempfile::tempdir().unwrap();
     let worker = Cache::new(dir.path()).worker(host_arch().unwrap()).unwrap();
     for (arguments, expected) in [
-        ("dance", "found dance, expected ebizzy, false_sharing, stream, schbench or netperf"),
+        (
+            "dance",
+            "found dance, expected ebizzy, false_sharing, stream, schbench, netperf or costs",
+        ),
         ("false_sharing rounds=0", "rounds: found 0, expected 1 to 4294967295"),
         ("false_sharing rounds=-1", "rounds: found -1, expected 1 to 4294967295"),
         ("false_sharing rounds=1 rounds=2", "rounds: found twice, expected once"),

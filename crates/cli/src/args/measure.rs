@@ -1,0 +1,72 @@
+//! The command line of `schedscape measure`.
+
+use super::CacheArgs;
+use clap::{Args as ClapArgs, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub enum MeasureCommand {
+    /// Count the cache lines and instructions of a kernel's operations in a guest
+    Costs(CostsArgs),
+    /// Show counted costs
+    Show(ShowCostsArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape measure show mine.toml
+  schedscape measure show mine.toml --json")]
+pub struct ShowCostsArgs {
+    /// What `measure costs` wrote
+    pub table: PathBuf,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape measure costs --arch arm64
+  schedscape measure costs --arch amd64 --kernel 6.12 -o amd64-6.12.toml
+  schedscape measure costs --arch arm64 --only pipe --only futex
+
+The guest has two sockets of two CPUs. A plugin of QEMU watches every access to memory and keeps which CPU has which
+line. Each operation is done N times and then 2 N times; where the two do not agree, nothing is written.
+`schedscape vm fetch` fetches what it needs.")]
+pub struct CostsArgs {
+    /// Architecture of the guest: amd64, arm64 or ppc64el
+    #[arg(long, value_name = "ARCH")]
+    pub arch: vm::Arch,
+    /// Kernel release [default: the newest that is fetched]
+    #[arg(long, value_name = "VERSION")]
+    pub kernel: Option<kernel::Version>,
+    /// Measure only this operation, such as pipe; may be given several times
+    #[arg(long, value_name = "OPERATION")]
+    pub only: Vec<String>,
+    /// Repetitions of a quick operation in the first window
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(200..=100_000))]
+    pub rounds: u64,
+    /// Bytes of a cache line [default: the architecture's: 64, on POWER 128]
+    #[arg(long, value_name = "BYTES", value_parser = line_bytes)]
+    pub line_bytes: Option<u32>,
+    /// Instructions by which the guest's CPUs may be apart
+    #[arg(long, value_name = "INSTRUCTIONS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(50..=10_000))]
+    pub quantum: u32,
+    /// File for the table, as TOML; it is shown in any case
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn line_bytes(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(bytes) if bytes.is_power_of_two() && (16..=4096).contains(&bytes) => Ok(bytes),
+        _ => Err(format!("found {text}, expected a power of two from 16 to 4096")),
+    }
+}

@@ -1,0 +1,103 @@
+//! `schedscape kernel judge`: the model's decisions beside those of kernel trees.
+
+use crate::Failure;
+use crate::args::JudgeArgs;
+use crate::experiments::{narrowed, run_all, source_engine};
+use crate::guests::cache;
+use crate::output::{print, print_json};
+use crate::sources::libraries;
+use definition::{ExperimentFile, Plan};
+use experiment::Agreements;
+use experiment::judge::{Agreement, Kind};
+use serde::Serialize;
+use std::sync::PoisonError;
+
+/// What makes a library tell its decisions.
+const PROBES: &str = "CONFIG_SCHEDSCAPE_PROBES=y";
+
+/// The agreement of one workload under one tree on one machine.
+#[derive(Debug, Serialize)]
+struct Judged {
+    machine: String,
+    workload: String,
+    variant: String,
+    #[serde(flatten)]
+    agreement: Agreement,
+}
+
+pub fn run(args: &JudgeArgs) -> Result<(), Failure> {
+    let path = args.experiment.display().to_string();
+    let files = ExperimentFile::load_each(&args.experiment)?;
+    let machines: Vec<&str> = files.iter().map(|f| f.machine.as_str()).collect();
+    known("--machine", &args.machines, &machines)?;
+    let mut judged = Vec::new();
+    for file in files.iter().filter(|f| is_asked(&args.machines, &f.machine)) {
+        judged.extend(on_machine(chosen(file.clone(), args, &path)?, args, &path)?);
+    }
+    if args.json {
+        return print_json(&judged);
+    }
+    print(&judged.iter().map(|one| shown(one, args.differences)).collect::<String>())
+}
+
+/// Whether `name` is among the `asked` ones, or none were named.
+fn is_asked(asked: &[String], name: &str) -> bool {
+    asked.is_empty() || asked.iter().any(|a| a == name)
+}
+
+/// Refuses names that the experiment does not have.
+fn known(option: &str, asked: &[String], names: &[&str]) -> Result<(), Failure> {
+    match asked.iter().find(|a| !names.contains(&a.as_str())) {
+        Some(unknown) => {
+            let expected = names.join(", ");
+            Err(format!("{option}: found `{unknown}`, expected one of {expected}").into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// The part of an experiment that is judged.
+fn chosen(file: ExperimentFile, args: &JudgeArgs, path: &str) -> Result<ExperimentFile, Failure> {
+    let mut file = narrowed(file, &args.workloads, args.runs)?;
+    file.variants.retain(|v| v.source.is_some());
+    let names: Vec<&str> = file.variants.iter().map(|v| v.name.as_str()).collect();
+    if names.is_empty() {
+        return Err(format!("{path}: found no variant with a source, expected one").into());
+    }
+    known("--variant", &args.variants, &names)?;
+    file.variants.retain(|v| is_asked(&args.variants, &v.name));
+    Ok(file)
+}
+
+fn on_machine(file: ExperimentFile, args: &JudgeArgs, path: &str) -> Result<Vec<Judged>, Failure> {
+    let plan = Plan::new(file, path)?;
+    let engine = source_engine(&libraries(&plan, &cache(&args.cache)?, &[PROBES])?)?.judged();
+    run_all(&plan, &engine, args.threads, None)?;
+    let agreements: Agreements = engine
+        .agreements
+        .map(|all| all.into_inner().unwrap_or_else(PoisonError::into_inner))
+        .unwrap_or_default();
+    let judged = |((workload, variant), agreement)| Judged {
+        machine: plan.file.machine.clone(),
+        workload,
+        variant,
+        agreement,
+    };
+    Ok(agreements.into_iter().map(judged).collect())
+}
+
+fn shown(one: &Judged, differences: usize) -> String {
+    let mut text = format!("{}, {}, {}\n", one.machine, one.workload, one.variant);
+    for kind in Kind::ALL {
+        let Some(count) = one.agreement.counts.get(&kind) else { continue };
+        let share = 100.0 * count.share().unwrap_or(0.0);
+        let of = format!("{} of {}", count.same, count.all);
+        text += &format!("  {:<16} {of:>20}  {share:6.2} %\n", kind.to_string());
+        let of_kind = one.agreement.differences.iter().filter(|d| d.kind == kind);
+        for difference in of_kind.take(differences) {
+            let (kernel, model) = (difference.kernel, difference.model);
+            text += &format!("    kernel {kernel}, model {model}: {}", difference.from);
+        }
+    }
+    text
+}

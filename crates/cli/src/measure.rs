@@ -1,0 +1,78 @@
+//! `schedscape measure`.
+
+use crate::Failure;
+use crate::args::{CostsArgs, MeasureCommand, ShowCostsArgs};
+use crate::guests::{cache, stop_on_signals};
+use crate::output::{print, print_json, write_whole};
+use crate::progress::bar;
+use machine::costs::CostTable;
+use vm::Arch;
+use vm::boot::Limits;
+use vm::measure::{Case, Measurement, cases};
+use vm::plugin::Watching;
+
+/// How long a guest may take, and how long it may be silent.
+const LIMITS: Limits = Limits { silent_s: 900, total_s: 7200 };
+
+pub fn run(command: &MeasureCommand) -> Result<(), Failure> {
+    match command {
+        MeasureCommand::Costs(args) => measure_costs(args),
+        MeasureCommand::Show(args) => show(args),
+    }
+}
+
+fn measure_costs(args: &CostsArgs) -> Result<(), Failure> {
+    let cache = cache(&args.cache)?;
+    let kernel = cache.kernel(args.arch, args.kernel)?;
+    let cases = wanted(args)?;
+    let line_bytes = args.line_bytes.unwrap_or(match args.arch {
+        Arch::Powerpc => 128,
+        Arch::X86 | Arch::Arm64 => 64,
+    });
+    let measurement = Measurement {
+        kernel: &kernel,
+        cache: &cache,
+        watching: Watching { line_bytes, quantum: args.quantum },
+        cases: &cases,
+        limits: LIMITS,
+    };
+    let bar = bar("{spinner} {elapsed} {pos}/{len} {wide_msg}")?;
+    bar.set_length(cases.len() as u64);
+    bar.set_message(format!("kernel {} boots", kernel.release));
+    let stop = stop_on_signals()?;
+    let table = measurement.run(&stop, &mut |done| {
+        bar.inc(1);
+        bar.set_message(done.to_owned());
+    });
+    bar.finish_and_clear();
+    let table = table?;
+    if let Some(path) = &args.output {
+        write_whole(path, &toml::to_string(&table)?)?;
+    }
+    told(&table, args.json)
+}
+
+fn show(args: &ShowCostsArgs) -> Result<(), Failure> {
+    let path = args.table.display().to_string();
+    let text = std::fs::read_to_string(&args.table).map_err(|e| format!("{path}: {e}"))?;
+    told(&CostTable::parse(&text, &path)?, args.json)
+}
+
+fn told(table: &CostTable, as_json: bool) -> Result<(), Failure> {
+    if as_json { print_json(table) } else { print(&report::costs::costs(table)) }
+}
+
+/// The measurements that were asked for.
+fn wanted(args: &CostsArgs) -> Result<Vec<Case>, Failure> {
+    let mut all = cases(args.rounds);
+    let known: Vec<&str> = all.iter().map(Case::operation).collect();
+    if let Some(unknown) = args.only.iter().find(|name| !known.contains(&name.as_str())) {
+        let mut known = known;
+        known.dedup();
+        return Err(format!("--only: found {unknown}, expected one of {}", known.join(", ")).into());
+    }
+    all.retain(|case| {
+        args.only.is_empty() || args.only.iter().any(|name| name == case.operation())
+    });
+    Ok(all)
+}

@@ -1,0 +1,193 @@
+//! What operations of a kernel cost, counted in guests: cache lines that travel between CPUs, and instructions.
+//!
+//! A table belongs to an architecture and a release. It holds no times: those follow from a machine's constants.
+
+use serde::{Deserialize, Serialize};
+
+/// A table that is none.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CostsError {
+    /// A file that cannot be read as a table.
+    #[error("{file}: {reason}")]
+    File {
+        /// The file.
+        file: String,
+        /// Line, column and what is wrong there.
+        reason: String,
+    },
+    /// A count that cannot be.
+    #[error("{file}: operation {operation}: found {found}, expected counts that are 0 or more")]
+    Count {
+        /// The file.
+        file: String,
+        /// Its name.
+        operation: String,
+        /// The count.
+        found: f64,
+    },
+}
+
+/// What was counted on one kernel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CostTable {
+    /// Architecture of the guest, in Debian's name.
+    pub arch: String,
+    /// What `uname -r` says.
+    pub kernel: String,
+    /// QEMU's version.
+    pub qemu: String,
+    /// QEMU's arguments for the machine.
+    pub machine: String,
+    /// Bytes of a cache line.
+    pub line_bytes: u32,
+    /// Instructions by which the guest's CPUs may be apart.
+    pub quantum: u32,
+    /// Operations, as `schedscape measure costs` counts them.
+    #[serde(rename = "operation")]
+    pub operations: Vec<Operation>,
+}
+
+impl CostTable {
+    /// The table in `text`, which `file` holds.
+    ///
+    /// # Errors
+    /// Text that is no table, and counts below 0.
+    pub fn parse(text: &str, file: &str) -> Result<CostTable, CostsError> {
+        let table: CostTable = toml::from_str(text).map_err(|e| CostsError::File {
+            file: file.to_string(),
+            reason: e.to_string().trim_end().to_string(),
+        })?;
+        for operation in &table.operations {
+            let bad = operation.sides().flat_map(|(_, side)| side.counts());
+            if let Some(found) = bad.into_iter().find(|count| !(count.is_finite() && *count >= 0.0))
+            {
+                let (file, operation) = (file.to_string(), operation.name.clone());
+                return Err(CostsError::Count { file, operation, found });
+            }
+        }
+        Ok(table)
+    }
+}
+
+impl Operation {
+    /// What was counted, by side.
+    pub fn sides(&self) -> impl Iterator<Item = (&'static str, Side)> {
+        let all = [
+            ("give", self.give),
+            ("take", self.take),
+            ("woken", self.woken),
+            ("own", self.own),
+            ("child", self.child),
+        ];
+        all.into_iter().filter_map(|(name, side)| Some((name, side?)))
+    }
+}
+
+impl Peer {
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Peer::Idle => "its CPU is idle",
+            Peer::Busy => "its CPU is busy",
+            Peer::FarIdle => "idle, other cache",
+            Peer::FarBusy => "busy, other cache",
+            Peer::SameCpu => "same CPU",
+            Peer::Buffered => "buffered",
+            Peer::None => "",
+        }
+    }
+}
+
+/// Where the task at the other end of an operation is, and what its CPU does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Peer {
+    /// On another CPU of the last-level cache, which is idle while the task sleeps.
+    Idle,
+    /// On another CPU of the last-level cache, which runs a `SCHED_IDLE` task while the task sleeps.
+    Busy,
+    /// On a CPU of another last-level cache, idle while the task sleeps.
+    FarIdle,
+    /// On a CPU of another last-level cache, busy while the task sleeps.
+    FarBusy,
+    /// On the same CPU.
+    SameCpu,
+    /// On another CPU, and it does not wait: messages are buffered.
+    Buffered,
+    /// There is none.
+    None,
+}
+
+/// One operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operation {
+    /// What it is: `pipe`, `tcp`, `fork`.
+    pub name: String,
+    /// Its other end.
+    pub peer: Peer,
+    /// Whether both ends are threads of one process.
+    pub threads: bool,
+    /// Bytes of a message; 0 where there is none.
+    pub bytes: u64,
+    /// How often it was done in the second window.
+    pub rounds: u64,
+    /// By how much the first window's lines differ from the second's, as a share of the second's, or of a line where these are fewer.
+    pub disagreement: f64,
+    /// The side that sends, forks, wakes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub give: Option<Side>,
+    /// The side that receives: until its CPU is idle, or all of it where its CPU never is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub take: Option<Side>,
+    /// The rest of that side: from the interrupt that ends its CPU's idle state until it goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub woken: Option<Side>,
+    /// An operation without sides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own: Option<Side>,
+    /// A child, from its start to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child: Option<Side>,
+}
+
+/// What one side of an operation does once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Side {
+    /// Lines that a read waited for.
+    pub reads: f64,
+    /// Lines that an atomic operation waited for.
+    pub atomics: f64,
+    /// Lines that the CPU had, and that an atomic operation had to have alone.
+    pub atomic_upgrades: f64,
+    /// Lines that the CPU had, and that a plain write had to have alone.
+    pub upgrades: f64,
+    /// Lines of others that a plain write took.
+    pub writes: f64,
+    /// Barriers and atomic operations that had to wait for one or more of those writes.
+    pub store_waits: f64,
+    /// Instructions of the kernel.
+    pub kernel_instructions: f64,
+    /// Instructions of the program.
+    pub user_instructions: f64,
+}
+
+impl Side {
+    fn counts(&self) -> [f64; 8] {
+        let Side { reads, atomics, atomic_upgrades, upgrades, writes, .. } = *self;
+        let (kernel, user) = (self.kernel_instructions, self.user_instructions);
+        [reads, atomics, atomic_upgrades, upgrades, writes, self.store_waits, kernel, user]
+    }
+
+    /// Lines that moved, of all kinds.
+    pub fn lines(&self) -> f64 {
+        self.reads + self.atomics + self.atomic_upgrades + self.upgrades + self.writes
+    }
+
+    /// How often the CPU waited for a line: for those that a read or an atomic operation wanted, and at barriers after plain writes.
+    pub fn stalls(&self) -> f64 {
+        self.reads + self.atomics + self.atomic_upgrades + self.store_waits
+    }
+}

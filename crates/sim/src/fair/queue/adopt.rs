@@ -1,0 +1,80 @@
+//! Queues and tasks as a kernel has them.
+
+use super::entity::Entity;
+use super::rq::{RunQueue, VirtualTime};
+use crate::fair::track::util_est::UtilEst;
+use crate::pelt::Pelt;
+use crate::source::{Averages, QueueState, TaskState};
+use crate::topology::Cpu;
+use crate::world::TaskId;
+
+/// The task of a pid; none for 0, the idle task.
+pub(in crate::fair) fn task_of(pid: i64) -> Option<TaskId> {
+    u32::try_from(pid).ok().filter(|&pid| pid > 0).map(TaskId)
+}
+
+/// Averages alone: decisions read no sums.
+fn averages(seen: &Averages) -> Pelt {
+    Pelt {
+        load_avg: seen.load,
+        runnable_avg: seen.runnable,
+        util_avg: seen.util,
+        ..Pelt::default()
+    }
+}
+
+impl Entity {
+    /// A task as a kernel has it.
+    pub(in crate::fair) fn seen(state: &TaskState) -> Entity {
+        Entity {
+            weight: state.weight,
+            vruntime: state.vruntime,
+            exec_start_ns: state.exec_start_ns,
+            sum_exec_ns: state.sum_exec_ns,
+            prev_sum_exec_ns: state.prev_sum_exec_ns,
+            on_rq: state.on_rq != 0,
+            deadline: state.deadline,
+            rel_deadline: state.rel_deadline != 0,
+            vlag: state.lag,
+            slice_ns: state.slice_ns,
+            custom_slice: state.custom_slice != 0,
+            protected: state.protected,
+            delayed: state.delayed != 0,
+            attached: state.attached != 0,
+            avg: averages(&state.averages),
+            util_est: UtilEst::of(state.util_est_last, state.util_est),
+            wakee_flips: state.wakee_flips,
+            wakee_flip_decay: state.flip_decay,
+            last_wakee: task_of(state.last_wakee),
+            recent_used_cpu: state.recent_used_cpu as Cpu,
+        }
+    }
+}
+
+impl RunQueue {
+    /// Takes over a queue as a kernel has it, with those who wait by their keys, the leftmost last.
+    pub(in crate::fair) fn adopt(&mut self, state: &QueueState, waiting: Vec<(u64, TaskId)>) {
+        self.set_waiting(waiting);
+        self.curr = task_of(state.current_fair);
+        self.used_up = false;
+        self.nr_queued = state.nr_queued;
+        self.nr_delayed = state.nr_delayed;
+        self.weight = state.weight;
+        self.min_vruntime = state.min_vruntime;
+        self.virtual_time = VirtualTime {
+            weighted: state.weighted_vruntime,
+            load: state.weight_waiting,
+            zero: state.min_vruntime,
+        };
+        (self.next, self.last, self.skip) =
+            (task_of(state.next), task_of(state.last), task_of(state.skip));
+        self.put = None;
+        self.avg = averages(&state.averages);
+        self.h_load = state.h_load;
+        self.h_load_tick = state.h_load_tick;
+        self.util_est = state.util_est;
+        self.avg_idle_ns = state.avg_idle_ns;
+        self.wake_avg_idle_ns = state.wake_avg_idle_ns;
+        self.wake_stamp = state.wake_stamp;
+    }
+}

@@ -1,0 +1,190 @@
+//! Single measurements: what the guest's worker is asked for, and what its snapshots say.
+
+use crate::plugin::{Counts, Kind, Snapshot};
+use crate::programs::WORKER;
+use machine::costs::{Operation, Peer, Side};
+
+/// Lines by which windows may differ whatever their share is: what ticks and daemons move.
+const NOISE_LINES: f64 = 1.0;
+/// Share by which windows may differ beyond that.
+const NOISE_SHARE: f64 = 0.05;
+/// The same for whole processes: their memory is freed in batches, and by whoever comes by.
+const NOISE_SHARE_OF_PROCESSES: f64 = 0.3;
+/// A buffered measurement's messages at a time: a pipe holds 16 pages of them.
+const BATCH: u64 = 10;
+/// Sections as the worker numbers them (`costs.h`).
+const GIVE: u32 = 1;
+const TAKE: u32 = 2;
+const OWN: u32 = 3;
+const CHILD: u32 = 4;
+const WOKEN: u32 = 5;
+
+/// One measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Case {
+    operation: &'static str,
+    peer: Peer,
+    threads: bool,
+    bytes: u64,
+    rounds: u64,
+}
+
+/// All measurements of a guest: `rounds` of the quick ones.
+pub fn cases(rounds: u64) -> Vec<Case> {
+    let mut all = Vec::new();
+    let mut add = |operation, peer, threads, bytes, rounds| {
+        all.push(Case { operation, peer, threads, bytes, rounds });
+    };
+    for operation in ["pipe", "unix", "tcp", "udp", "eventfd", "futex"] {
+        let bytes = if matches!(operation, "eventfd" | "futex") { 8 } else { 100 };
+        for peer in [Peer::Idle, Peer::Busy, Peer::FarIdle, Peer::FarBusy, Peer::SameCpu] {
+            add(operation, peer, false, bytes, rounds);
+        }
+    }
+    for operation in ["pipe", "futex"] {
+        add(operation, Peer::Idle, true, 100, rounds);
+    }
+    for operation in ["pipe", "unix", "tcp"] {
+        add(operation, Peer::Buffered, false, 100, rounds / 2);
+    }
+    add("mutex", Peer::Idle, true, 8, rounds / 2);
+    for operation in ["fork", "exec"] {
+        add(operation, Peer::Idle, false, 0, rounds / 5);
+        add(operation, Peer::SameCpu, false, 0, rounds / 5);
+    }
+    for operation in ["syscall", "fault", "timer"] {
+        add(operation, Peer::None, false, 0, rounds);
+    }
+    add("yield", Peer::SameCpu, false, 0, rounds);
+    add("yield", Peer::SameCpu, true, 0, rounds);
+    add("affinity", Peer::Idle, false, 0, rounds / 2);
+    all
+}
+
+impl Case {
+    /// The operation's name.
+    pub fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    /// For people.
+    pub fn title(&self) -> String {
+        let peer = match self.peer.words() {
+            "" => String::new(),
+            words => format!(" ({words})"),
+        };
+        format!("{}{}{peer}", self.operation, if self.threads { " of threads" } else { "" })
+    }
+
+    pub(super) fn command(&self) -> String {
+        // Two sockets of two CPUs: 0 and 1 share caches, 2 is on the other side.
+        let peer = match self.peer {
+            Peer::FarIdle | Peer::FarBusy => 2,
+            Peer::SameCpu => 0,
+            Peer::Idle | Peer::Busy | Peer::Buffered | Peer::None => 1,
+        };
+        let busy = matches!(self.peer, Peer::Busy | Peer::FarBusy);
+        let batch = if self.peer == Peer::Buffered { BATCH } else { 0 };
+        format!(
+            "ip link set lo up\n/{WORKER} costs operation={} peer_is={} rounds={} cpu=0 peer={peer} bytes={} batch={batch} threads={}\n",
+            self.operation,
+            if busy { "busy" } else { "idle" },
+            self.rounds,
+            self.bytes.max(1),
+            u8::from(self.threads)
+        )
+    }
+
+    /// The same with twice as many rounds.
+    pub(super) fn longer(self) -> Case {
+        Case { rounds: 2 * self.rounds, ..self }
+    }
+
+    /// How often each section is passed in a round.
+    fn times(&self, section: u32) -> u64 {
+        match (self.operation, section) {
+            // Both ends give and take once.
+            (
+                "pipe" | "unix" | "tcp" | "udp" | "eventfd" | "futex" | "mutex",
+                GIVE | TAKE | WOKEN,
+            ) => {
+                if self.peer == Peer::Buffered {
+                    2 * BATCH
+                } else {
+                    2
+                }
+            }
+            // There and back.
+            ("yield" | "affinity", _) => 2,
+            _ => 1,
+        }
+    }
+
+    fn side(&self, counts: &Counts, section: u32, rounds: u64) -> Option<Side> {
+        if counts.kernel_instructions == 0 {
+            return None;
+        }
+        let times = (self.times(section) * rounds) as f64;
+        let lines = |kind: Kind| -> f64 {
+            let of = counts.lines.iter().filter(|((k, _), _)| *k == kind);
+            of.map(|(_, &count)| count).sum::<u64>() as f64 / times
+        };
+        Some(Side {
+            reads: lines(Kind::Read),
+            atomics: lines(Kind::Atomic),
+            atomic_upgrades: lines(Kind::AtomicUpgrade),
+            upgrades: lines(Kind::Upgrade),
+            writes: lines(Kind::Write),
+            store_waits: counts.store_waits as f64 / times,
+            kernel_instructions: counts.kernel_instructions as f64 / times,
+            user_instructions: counts.user_instructions as f64 / times,
+        })
+    }
+
+    /// What the three snapshots of this case say.
+    ///
+    /// # Errors
+    /// Windows that do not agree, in words.
+    pub(super) fn read(&self, at: &[Snapshot]) -> Result<Operation, String> {
+        let [start, middle, end] = at else {
+            return Err(format!("{}: found {} snapshots, expected 3", self.title(), at.len()));
+        };
+        let sides = |later: &Snapshot, earlier: &Snapshot, rounds: u64| {
+            [GIVE, TAKE, WOKEN, OWN, CHILD]
+                .map(|section| self.side(&later.since(earlier, section), section, rounds))
+        };
+        let lines =
+            |sides: &[Option<Side>; 5]| -> f64 { sides.iter().flatten().map(Side::lines).sum() };
+        let (first, second) =
+            (sides(middle, start, self.rounds), sides(end, middle, 2 * self.rounds));
+        let (before, after) = (lines(&first), lines(&second));
+        let apart = (before - after).abs();
+        let share = match self.operation {
+            "fork" | "exec" => NOISE_SHARE_OF_PROCESSES,
+            _ => NOISE_SHARE,
+        };
+        if apart > NOISE_LINES + share * after {
+            return Err(format!(
+                "{}: found {before:.2} lines in {} rounds and {after:.2} in {}, expected the same within {NOISE_LINES} and {:.0} %",
+                self.title(),
+                self.rounds,
+                2 * self.rounds,
+                100.0 * share
+            ));
+        }
+        let [give, take, woken, own, child] = second;
+        Ok(Operation {
+            name: self.operation.to_owned(),
+            peer: self.peer,
+            threads: self.threads,
+            bytes: self.bytes,
+            rounds: 2 * self.rounds,
+            disagreement: apart / after.max(NOISE_LINES),
+            give,
+            take,
+            woken,
+            own,
+            child,
+        })
+    }
+}
