@@ -7,6 +7,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/sched/hotplug.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include "machine.h"
 
@@ -131,6 +132,9 @@ static int secondary(void *unused)
 {
 	int cpu = sc_cpu;
 
+	/* As each architecture does: in 7.3, finish_cpu() leaves an idle task without one. */
+	mmgrab(&init_mm);
+	current->active_mm = &init_mm;
 	sc_topology_shows(cpu, true);
 	sc_start_timer(cpu);
 	notify_cpu_starting(cpu);
