@@ -16,6 +16,8 @@ pub struct Choice {
     pub policies: bool,
     /// Whether there may be control groups.
     pub groups: bool,
+    /// Whether those may have small weights.
+    pub light_groups: bool,
     /// Whether those have `cpu.idle` (5.15).
     pub idle_groups: bool,
 }
@@ -303,6 +305,7 @@ mod tests {
             hz: vec![250, 1000],
             policies: true,
             groups: true,
+            light_groups: true,
             idle_groups: true,
         }
     }

@@ -3,6 +3,9 @@
 use crate::draw::Draw;
 use crate::{Case, Group, Policy, Task};
 
+/// A weight of which a CPU of many has enough, too.
+const HEAVY: u32 = 1000;
+
 impl Draw<'_> {
     /// Groups that take some of the tasks, now and then one in another.
     pub(crate) fn groups(&mut self, tasks: &[Task]) -> Vec<Group> {
@@ -35,7 +38,8 @@ impl Draw<'_> {
 
     fn group(&mut self, path: String, tasks: Vec<String>, all_cpus: bool) -> Group {
         let idle = self.choice.idle_groups && self.one_in(6);
-        let weight = (!idle && self.one_in(2)).then(|| self.time_us(1, 10_000));
+        let least = if self.choice.light_groups { 1 } else { HEAVY };
+        let weight = (!idle && self.one_in(2)).then(|| self.time_us(least, 10_000));
         let period_us = 1000 * self.between(10, 100);
         let max = self.one_in(3).then(|| (period_us / 10 * self.between(2, 20), period_us));
         let cpus = match !all_cpus && self.pinning && self.one_in(3) {

@@ -152,6 +152,23 @@ fn source(tree: &Tree, cache: &Cache, args: &FuzzArgs) -> Result<String, Failure
     Ok(format!("{{ {} }}", fields.join(", ")))
 }
 
+/// Whether the average of virtual runtimes has weights as virtual runtimes themselves have them. From EEVDF on (6.6), a group's share on a
+/// CPU counts in units of 1/1024 of nice 0, and 2 of them at least, so a group that has less pushes the average seconds ahead. Tasks that
+/// come then starve behind those that were there before. `avg_vruntime_weight()` mends that.
+fn exact_weights(tree: &Tree, version: kernel::Version) -> Result<bool, Failure> {
+    if version < kernel::Version::new(6, 6) {
+        return Ok(true);
+    }
+    let fair = tree.root.join("kernel/sched/fair.c");
+    for file in std::iter::once(&fair).chain(&tree.patches) {
+        let text = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        if String::from_utf8_lossy(&text).contains("avg_vruntime_weight") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Features by name, and whether they are on.
 fn features(text: &str) -> Vec<(String, bool)> {
     let word = |word: &str| match word.strip_prefix("NO_") {
@@ -184,12 +201,14 @@ impl<'a> Search<'a> {
                 small(&built(&trees(&cache), &tree, &[])?, version, Written::default())?.features
             }
         };
-        let idle_groups = version >= kernel::Version::new(5, 15);
+        let light_groups = exact_weights(&tree, version)?;
+        let idle_groups = light_groups && version >= kernel::Version::new(5, 15);
         let choice = Choice {
             features: features(&shown),
             hz,
             policies: args.with.contains(&With::Policies),
             groups: args.with.contains(&With::Groups),
+            light_groups,
             idle_groups,
         };
         Ok(Search { args, source, choice, libraries, replica: sources::replica()?, pool })

@@ -280,6 +280,7 @@ impl Inspector {
     fn look(&mut self, sight: &Sight<'_>, cpu: usize) -> Option<Broken> {
         let seen = &mut self.cpus[cpu];
         seen.sums = (sight.sums)(cpu as Cpu, &mut seen.queued);
+        self.waits.saw(&seen.queued);
         sums::check(sight, cpu, seen)
     }
 

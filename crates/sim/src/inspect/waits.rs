@@ -66,6 +66,8 @@ pub(super) struct TaskWaits {
     waits: BTreeMap<i64, Wait>,
     absent: BTreeMap<i64, u64>,
     due: BTreeMap<i64, u64>,
+    /// Whether there is a task without quota.
+    some_throttled: bool,
     /// The longest wait in terms of its bound.
     pub(super) nearest: f64,
     /// The longest wait for quota in terms of its bound.
@@ -80,6 +82,18 @@ impl TaskWaits {
     pub(super) fn woken(&mut self, pid: i64) {
         self.due.remove(&pid);
         self.absent.remove(&pid);
+    }
+
+    /// A queue as it is after a turn: a group that has quota for less than the time between two looks at all queues has had some.
+    pub(super) fn saw(&mut self, queued: &[Queued]) {
+        if !self.some_throttled {
+            return;
+        }
+        for task in queued.iter().filter(|q| q.throttled == 0) {
+            if let Some(wait) = self.waits.get_mut(&task.pid) {
+                wait.throttled_ns = None;
+            }
+        }
     }
 
     /// Since when `pid` waits.
@@ -134,6 +148,7 @@ impl TaskWaits {
     ) -> Option<Broken> {
         let mut before = std::mem::take(&mut self.waits);
         let mut here: BTreeSet<i64> = ranks.running().collect();
+        self.some_throttled = false;
         for &cpu in &sight.topo.online {
             let seen = &cpus[usize::from(cpu)];
             here.extend(seen.queued.iter().filter(|q| q.delayed == 0).map(|q| q.pid));
@@ -144,6 +159,7 @@ impl TaskWaits {
                 let first = Wait { since_ns: now_ns, seen_ns: now_ns, ..Wait::default() };
                 let mut wait = before.remove(&task.pid).unwrap_or(first);
                 wait.goes_on(now_ns, cpu, ranks, task.throttled != 0);
+                self.some_throttled |= task.throttled != 0;
                 if let Some(what) = self.throttled(sight, task, &mut wait, tick_ns) {
                     return Some(sight.broken("throttled", what));
                 }

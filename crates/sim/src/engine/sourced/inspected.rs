@@ -15,9 +15,11 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<'_, S>, T> {
         let subject = |pid: i64| {
             let task = self.core.task(pid)?;
             let t = &self.w.tasks[task.index()];
+            // A fork waits in the kernel while CPUs or cpusets change.
+            let forks = self.core.halves[task.index()].forks.is_some();
             Some(Subject {
                 name: &self.setup.workload.programs[t.program.index()].name,
-                runnable: t.state == State::Runnable,
+                runnable: t.state == State::Runnable && !forks,
                 sleeping: t.state == State::Sleeping,
                 higher: !self.core.halves[task.index()].policy.is_fair(),
             })
