@@ -27,6 +27,9 @@ pub enum CostsError {
     },
 }
 
+/// Messages at a time where they are [buffered](Peer::Buffered): a pipe holds far more.
+pub const BUFFERED: u64 = 10;
+
 /// What was counted on one kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,6 +97,7 @@ impl Peer {
             Peer::FarBusy => "busy, other cache",
             Peer::SameCpu => "same CPU",
             Peer::Buffered => "buffered",
+            Peer::Alternating => "one by one",
             Peer::None => "",
         }
     }
@@ -113,8 +117,10 @@ pub enum Peer {
     FarBusy,
     /// On the same CPU.
     SameCpu,
-    /// On another CPU, and it does not wait: messages are buffered.
+    /// On another CPU, and it does not wait: messages are buffered, and written and read [`BUFFERED`] at a time.
     Buffered,
+    /// The same, one at a time: each end finds that the other one had the lines last.
+    Alternating,
     /// There is none.
     None,
 }

@@ -2,7 +2,7 @@
 
 use crate::plugin::{Counts, Kind, Snapshot};
 use crate::programs::WORKER;
-use machine::costs::{Operation, Peer, Side};
+use machine::costs::{BUFFERED, Operation, Peer, Side};
 
 /// Lines by which windows may differ whatever their share is: what ticks and daemons move.
 const NOISE_LINES: f64 = 1.0;
@@ -10,8 +10,6 @@ const NOISE_LINES: f64 = 1.0;
 const NOISE_SHARE: f64 = 0.05;
 /// The same for whole processes: their memory is freed in batches, and by whoever comes by.
 const NOISE_SHARE_OF_PROCESSES: f64 = 0.3;
-/// A buffered measurement's messages at a time: a pipe holds 16 pages of them.
-const BATCH: u64 = 10;
 /// Sections as the worker numbers them (`costs.h`).
 const GIVE: u32 = 1;
 const TAKE: u32 = 2;
@@ -46,6 +44,7 @@ pub fn cases(rounds: u64) -> Vec<Case> {
     }
     for operation in ["pipe", "unix", "tcp"] {
         add(operation, Peer::Buffered, false, 100, rounds / 2);
+        add(operation, Peer::Alternating, false, 100, rounds);
     }
     add("mutex", Peer::Idle, true, 8, rounds / 2);
     for operation in ["fork", "exec"] {
@@ -81,18 +80,27 @@ impl Case {
         let peer = match self.peer {
             Peer::FarIdle | Peer::FarBusy => 2,
             Peer::SameCpu => 0,
-            Peer::Idle | Peer::Busy | Peer::Buffered | Peer::None => 1,
+            Peer::Idle | Peer::Busy | Peer::Buffered | Peer::Alternating | Peer::None => 1,
         };
         let busy = matches!(self.peer, Peer::Busy | Peer::FarBusy);
-        let batch = if self.peer == Peer::Buffered { BATCH } else { 0 };
         format!(
-            "ip link set lo up\n/{WORKER} costs operation={} peer_is={} rounds={} cpu=0 peer={peer} bytes={} batch={batch} threads={}\n",
+            "ip link set lo up\n/{WORKER} costs operation={} peer_is={} rounds={} cpu=0 peer={peer} bytes={} batch={} threads={}\n",
             self.operation,
             if busy { "busy" } else { "idle" },
             self.rounds,
             self.bytes.max(1),
+            self.batch(),
             u8::from(self.threads)
         )
+    }
+
+    /// Messages at a time; 0 where each is waited for.
+    fn batch(&self) -> u64 {
+        match self.peer {
+            Peer::Buffered => BUFFERED,
+            Peer::Alternating => 1,
+            _ => 0,
+        }
     }
 
     /// The same with twice as many rounds.
@@ -107,13 +115,7 @@ impl Case {
             (
                 "pipe" | "unix" | "tcp" | "udp" | "eventfd" | "futex" | "mutex",
                 GIVE | TAKE | WOKEN,
-            ) => {
-                if self.peer == Peer::Buffered {
-                    2 * BATCH
-                } else {
-                    2
-                }
-            }
+            ) => 2 * self.batch().max(1),
             // There and back.
             ("yield" | "affinity", _) => 2,
             _ => 1,
@@ -186,5 +188,48 @@ impl Case {
             own,
             child,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plugin::snapshots;
+
+    fn pipe(peer: Peer) -> Case {
+        *cases(100).iter().find(|c| c.operation == "pipe" && c.peer == peer).unwrap()
+    }
+
+    /// Three snapshots: instructions and reads of the giving side so far.
+    fn of(counts: [(u64, u64); 3]) -> Vec<Snapshot> {
+        let text: String = (counts.iter().enumerate())
+            .map(|(at, (instructions, reads))| {
+                format!("snapshot {at}\ncpu 0 1 {instructions} 0 0 0\nlines 0 1 read 1 {reads}\n")
+            })
+            .collect();
+        snapshots(&text).unwrap()
+    }
+
+    #[test]
+    fn a_side_is_per_message_of_the_second_window() {
+        let give = |peer: Peer, all: [(u64, u64); 3]| pipe(peer).read(&of(all)).unwrap().give;
+        let idle = [(0, 0), (200_000, 400), (600_000, 1200)];
+        let found = give(Peer::Idle, idle).unwrap();
+        assert_eq!((found.kernel_instructions, found.reads), (1000.0, 2.0));
+        assert_eq!(give(Peer::Alternating, idle), Some(found));
+        // Half the rounds of ten messages there and ten back.
+        let found = give(Peer::Buffered, idle).unwrap();
+        assert_eq!((found.kernel_instructions, found.reads), (200.0, 0.4));
+    }
+
+    #[test]
+    fn windows_agree_within_a_line_and_a_twentieth() {
+        let read = |second: u64| {
+            let all = [(0, 0), (200_000, 4000), (600_000, 4000 + 2 * second)];
+            pipe(Peer::Idle).read(&of(all))
+        };
+        assert!(read(4400).unwrap().disagreement > 0.05);
+        let error = read(4500).unwrap_err();
+        assert!(error.contains("found 20.00 lines in 100 rounds and 22.50 in 200"), "{error}");
     }
 }
