@@ -109,7 +109,7 @@ impl Peer {
 pub enum Peer {
     /// On another CPU of the last-level cache, which is idle while the task sleeps.
     Idle,
-    /// On another CPU of the last-level cache, which runs a `SCHED_IDLE` task while the task sleeps.
+    /// On another CPU of the last-level cache; both CPUs run a `SCHED_IDLE` task while theirs sleeps.
     Busy,
     /// On a CPU of another last-level cache, idle while the task sleeps.
     FarIdle,

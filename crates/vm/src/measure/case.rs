@@ -127,9 +127,10 @@ impl Case {
             return None;
         }
         let times = (self.times(section) * rounds) as f64;
+        let each = |count: u64| rounded(count as f64 / times);
         let lines = |kind: Kind| -> f64 {
             let of = counts.lines.iter().filter(|((k, _), _)| *k == kind);
-            of.map(|(_, &count)| count).sum::<u64>() as f64 / times
+            each(of.map(|(_, &count)| count).sum())
         };
         Some(Side {
             reads: lines(Kind::Read),
@@ -137,9 +138,9 @@ impl Case {
             atomic_upgrades: lines(Kind::AtomicUpgrade),
             upgrades: lines(Kind::Upgrade),
             writes: lines(Kind::Write),
-            store_waits: counts.store_waits as f64 / times,
-            kernel_instructions: counts.kernel_instructions as f64 / times,
-            user_instructions: counts.user_instructions as f64 / times,
+            store_waits: each(counts.store_waits),
+            kernel_instructions: each(counts.kernel_instructions),
+            user_instructions: each(counts.user_instructions),
         })
     }
 
@@ -181,7 +182,7 @@ impl Case {
             threads: self.threads,
             bytes: self.bytes,
             rounds: 2 * self.rounds,
-            disagreement: apart / after.max(NOISE_LINES),
+            disagreement: rounded(apart / after.max(NOISE_LINES)),
             give,
             take,
             woken,
@@ -189,6 +190,11 @@ impl Case {
             child,
         })
     }
+}
+
+/// To a thousandth, which is less than what counts are good for.
+fn rounded(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
 }
 
 #[cfg(test)]

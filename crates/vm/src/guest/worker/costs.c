@@ -86,7 +86,9 @@ void costs(struct arguments *all)
 		.batch = whole(all, "batch", 0, 1024),
 		.threads = whole(all, "threads", 0, 1),
 	};
-	pid_t busy = 0;
+	/* Both ends wake each other, so both find the other's CPU busy. */
+	int cpus[] = { of.cpu, of.peer };
+	pid_t spinners[2] = { 0, 0 };
 
 	no_more(all);
 	if (strcmp(target, "idle") && strcmp(target, "busy"))
@@ -94,11 +96,12 @@ void costs(struct arguments *all)
 	MARK(MARK_WATCH);
 	/* Code is translated anew from the next block on that every CPU enters. */
 	sleep_ns(50000000);
-	if (!strcmp(target, "busy"))
-		busy = spinner(of.peer);
+	for (size_t end = 0; !strcmp(target, "busy") && end < 2; end++)
+		spinners[end] = spinner(cpus[end]);
 	measure(named(name), &of, rounds);
-	if (busy && (kill(busy, SIGKILL) || waitpid(busy, NULL, 0) != busy))
-		die(errno, "the spinner");
+	for (size_t end = 0; end < 2; end++)
+		if (spinners[end] && (kill(spinners[end], SIGKILL) || waitpid(spinners[end], NULL, 0) != spinners[end]))
+			die(errno, "a spinner");
 	result("rounds", (double)rounds);
 }
 
