@@ -15,9 +15,8 @@
 /* a move to the register that is always zero */
 #define MARK(number) __asm__ volatile("movz xzr, %0" ::"i"(0x5c00 | (number)) : "memory")
 #elif defined(__powerpc64__)
-/* what the first changes, the second changes back */
-#define MARK(number)                                                                      \
-	__asm__ volatile("xori 0, 0, %0\n\txori 0, 0, %0" ::"i"(0x5c00 | (number)) : "memory")
+/* a trap under no condition */
+#define MARK(number) __asm__ volatile("twi 0, 0, %0" ::"i"(0x5c00 | (number)) : "memory")
 #else
 #error "no marks for this architecture"
 #endif

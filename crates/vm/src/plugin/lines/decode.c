@@ -104,7 +104,7 @@ int mark_of(const uint8_t *bytes, size_t size)
 			return (int)(word_of(bytes) >> 5 & 0xff);
 		return -1;
 	default:
-		if (size == 4 && (word_of(bytes) & 0xffffff00) == 0x68005c00)
+		if (size == 4 && (word_of(bytes) & 0xffffff00) == 0x0c005c00)
 			return (int)(word_of(bytes) & 0xff);
 		return -1;
 	}
