@@ -16,7 +16,10 @@ use kernel::recorded::log::{Extent, compare};
 use kernel::{Kernel, Version};
 use machine::{Machine, Snapshot};
 use replica::{Answer, Request, ask};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use tree::{Library, Sanitizer, Shape, Tree, Trees};
 use vm::{Cache, VmError};
 
@@ -99,8 +102,20 @@ fn add(args: &AddArgs) -> Result<(), Failure> {
     print(&format!("{}: {} in {}\n", tree.name, tree.release, tree.root.display()))
 }
 
-/// The source package of `version`, from the first suite that has it.
-pub fn fetched(cache: &Cache, version: Version) -> Result<std::path::PathBuf, Failure> {
+/// Trees of source packages that this process found, by cache.
+static FOUND: Mutex<BTreeMap<(PathBuf, Version), PathBuf>> = Mutex::new(BTreeMap::new());
+
+/// The source package of `version`, from the first suite that has it. Apt takes a second to answer, and an experiment asks for each
+/// variant on each machine; so each version is looked up once.
+pub fn fetched(cache: &Cache, version: Version) -> Result<PathBuf, Failure> {
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    match found.entry((cache.dir().to_owned(), version)) {
+        Entry::Occupied(there) => Ok(there.get().clone()),
+        Entry::Vacant(new) => Ok(new.insert(fetch(cache, version)?).clone()),
+    }
+}
+
+fn fetch(cache: &Cache, version: Version) -> Result<PathBuf, Failure> {
     let bar = progress::bar("{spinner} {msg}")?;
     for suite in SUITES {
         bar.set_message(format!("linux-source-{version} in {suite}"));
