@@ -2,7 +2,12 @@
 //!
 //! A table belongs to an architecture and a release. It holds no times: those follow from a machine's constants.
 
+mod parts;
+mod shipped;
+
+pub use parts::{Channel, End, Parts, Target, Wake, Work};
 use serde::{Deserialize, Serialize};
+pub use shipped::{counted_on, named, names, nearest};
 
 /// A table that is none.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -15,6 +20,20 @@ pub enum CostsError {
         /// Line, column and what is wrong there.
         reason: String,
     },
+    /// A name that no table has.
+    #[error("found no table `{name}`, expected one of {known}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// An architecture of which nothing was counted.
+    #[error("no costs were counted on the machine's architecture, but {known}")]
+    Architecture {
+        /// Those that there are.
+        known: String,
+    },
     /// A count that cannot be.
     #[error("{file}: operation {operation}: found {found}, expected counts that are 0 or more")]
     Count {
@@ -25,6 +44,16 @@ pub enum CostsError {
         /// The count.
         found: f64,
     },
+}
+
+/// A count that a table lacks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{table}: {what} is missing, which the simulator needs (see `schedscape measure costs`)")]
+pub struct MissingCount {
+    /// The table's architecture and kernel.
+    pub table: String,
+    /// Operation, other end and side.
+    pub what: String,
 }
 
 /// Messages at a time where they are [buffered](Peer::Buffered): a pipe holds far more.
@@ -70,6 +99,30 @@ impl CostTable {
             }
         }
         Ok(table)
+    }
+
+    /// The operation `name` with this other end, between processes or threads.
+    ///
+    /// # Errors
+    /// One that the table lacks.
+    pub fn operation(
+        &self,
+        name: &str,
+        peer: Peer,
+        threads: bool,
+    ) -> Result<&Operation, MissingCount> {
+        let found = self
+            .operations
+            .iter()
+            .find(|o| (o.name.as_str(), o.peer, o.threads) == (name, peer, threads));
+        found.ok_or_else(|| self.lacks(name, peer, ""))
+    }
+
+    /// That a side of an operation was not counted, or all of it.
+    pub fn lacks(&self, operation: &str, peer: Peer, side: &str) -> MissingCount {
+        let words = [operation, peer.words(), side];
+        let what: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        MissingCount { table: format!("{} {}", self.arch, self.kernel), what: what.join(", ") }
     }
 }
 

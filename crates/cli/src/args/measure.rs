@@ -8,18 +8,19 @@ use std::path::PathBuf;
 pub enum MeasureCommand {
     /// Count the cache lines and instructions of a kernel's operations in a guest
     Costs(CostsArgs),
-    /// Show counted costs
+    /// Show counted costs, or the names of the tables that come with the program
     Show(ShowCostsArgs),
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
-  schedscape measure show mine.toml
+  schedscape measure show
+  schedscape measure show arm64-6.12
   schedscape measure show mine.toml --json")]
 pub struct ShowCostsArgs {
-    /// What `measure costs` wrote
-    pub table: PathBuf,
+    /// A table's name, or a file that `measure costs` wrote [default: all names]
+    pub table: Option<String>,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,

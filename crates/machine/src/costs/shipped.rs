@@ -1,0 +1,89 @@
+//! Tables that come with the program.
+
+use super::{CostTable, CostsError};
+use crate::model::Arch;
+
+macro_rules! tables {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../costs/", $name, ".toml")))),*]
+    };
+}
+
+/// Texts by `ARCH-RELEASE`.
+const TABLES: &[(&str, &str)] = tables!["amd64-6.12", "arm64-6.12", "ppc64el-6.12"];
+
+/// Names of all tables, `ARCH-RELEASE`, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLES.iter().map(|(name, _)| *name)
+}
+
+/// The table called `name`.
+///
+/// # Errors
+/// A name that no table has, with those that there are.
+pub fn named(name: &str) -> Result<CostTable, CostsError> {
+    let found = TABLES.iter().find(|(n, _)| *n == name).ok_or_else(|| CostsError::Unknown {
+        name: name.to_string(),
+        known: names().collect::<Vec<_>>().join(", "),
+    })?;
+    CostTable::parse(found.1, name)
+}
+
+/// The table for a kernel of `release` (major, minor) on `arch`: of the newest release up to this one, or of the oldest.
+///
+/// # Errors
+/// An architecture without tables.
+pub fn nearest(arch: Arch, release: (u16, u16)) -> Result<CostTable, CostsError> {
+    let debian = match arch {
+        Arch::X86 => "amd64",
+        Arch::Arm64 => "arm64",
+        Arch::Powerpc => "ppc64el",
+        Arch::Other => "other",
+    };
+    let mut of: Vec<((u16, u16), &str)> = names()
+        .filter_map(|name| Some((parsed(name.strip_prefix(debian)?.strip_prefix('-')?)?, name)))
+        .collect();
+    of.sort_unstable();
+    let upto = of.iter().rev().find(|(counted, _)| *counted <= release);
+    match upto.or(of.first()) {
+        Some((_, name)) => named(name),
+        None => Err(CostsError::Architecture { known: names().collect::<Vec<_>>().join(", ") }),
+    }
+}
+
+/// The kernels of the tables for `releases` on `arch`, each once, such as `6.12.107+deb13-arm64`; none where nothing was counted.
+pub fn counted_on(arch: Arch, releases: impl Iterator<Item = (u16, u16)>) -> Vec<String> {
+    let mut all: Vec<String> =
+        releases.filter_map(|release| Some(nearest(arch, release).ok()?.kernel)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn parsed(release: &str) -> Option<(u16, u16)> {
+    let (major, minor) = release.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_can_be_read_and_is_found() {
+        for name in names() {
+            let table = named(name).unwrap();
+            assert!(name.starts_with(&table.arch), "{name}: {}", table.arch);
+            assert!(table.operations.len() > 40, "{name}");
+        }
+        assert!(named("m68k-2.0").unwrap_err().to_string().contains("arm64-6.12"));
+    }
+
+    #[test]
+    fn the_newest_up_to_a_release_or_else_the_oldest() {
+        for release in [(4, 19), (6, 12), (7, 3)] {
+            assert!(nearest(Arch::Arm64, release).unwrap().kernel.starts_with("6.12"));
+        }
+        assert!(nearest(Arch::Other, (6, 12)).is_err());
+    }
+}
