@@ -3,7 +3,7 @@
 use definition::Plan;
 use definition::file::VariantEntry;
 use kernel::Kernel;
-use machine::Machine;
+use machine::{Machine, costs};
 use results::{MetricInfo, Run, power};
 use setting::Setting;
 use sim::counters::{Bandwidth, Pressure};
@@ -56,6 +56,9 @@ pub trait Engine: Sync {
 
     /// What it counts in every run of `plan`.
     fn counters(&self, plan: &Plan) -> Vec<Counter>;
+
+    /// Kernels on which it was counted what the simulator charges in `plan`.
+    fn counted(&self, plan: &Plan) -> Vec<String>;
 
     /// What a workload gives in `setting`.
     fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo>;
@@ -151,6 +154,11 @@ impl Engine for SimEngine {
         let mut all = Counters::schema();
         Also::of(plan).into_iter().for_each(|also| all.extend(also.schema()));
         all
+    }
+
+    fn counted(&self, plan: &Plan) -> Vec<String> {
+        let releases = plan.file.variants.iter().map(|v| (v.kernel.major, v.kernel.minor));
+        costs::counted_on(plan.machine.arch, releases)
     }
 
     fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo> {

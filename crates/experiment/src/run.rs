@@ -134,7 +134,14 @@ pub fn run_from<E: Engine>(
             })
             .collect::<Result<_, ExperimentError>>()
     })?;
-    Ok(collect(plan, engine.name(), engine.counters(plan), &cells, &tasks, runs))
+    Ok(collect(
+        plan,
+        engine.name(),
+        (engine.counters(plan), engine.counted(plan)),
+        &cells,
+        &tasks,
+        runs,
+    ))
 }
 
 /// Refuses names of tasks for control groups that no workload of their variant has. `plan` has all workloads of its file.
@@ -241,7 +248,7 @@ fn kept_or_run<E: Engine>(
 pub(crate) fn collect<J>(
     plan: &Plan,
     engine: results::Engine,
-    counters: Vec<Counter>,
+    (counters, counted): (Vec<Counter>, Vec<String>),
     cells: &[Cell<J>],
     tasks: &[(usize, u32)],
     runs: Vec<Run>,
@@ -270,6 +277,7 @@ pub(crate) fn collect<J>(
         engine,
         experiment: plan.file.clone(),
         constants: plan.machine.constants.clone(),
+        counted,
         counters,
         workloads,
     }

@@ -167,6 +167,10 @@ impl Engine for SourceEngine {
         SimEngine.counters(plan)
     }
 
+    fn counted(&self, plan: &Plan) -> Vec<String> {
+        SimEngine.counted(plan)
+    }
+
     fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo> {
         SimEngine.metrics(workload, setting)
     }

@@ -23,3 +23,15 @@ pub fn by_mark(machine: &str, constants: &Constants) -> String {
     }
     out
 }
+
+/// The kernels on which costs were counted.
+pub fn counted(kernels: &[String]) -> String {
+    let list = format!(
+        "What kernels do for messages, wake-ups, switches and processes was counted on {}",
+        kernels.join(", ")
+    );
+    match kernels {
+        [] => String::new(),
+        _ => format!("{}.\n", textwrap::fill(&list, 96)),
+    }
+}

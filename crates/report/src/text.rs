@@ -130,6 +130,7 @@ fn whole(analysis: &Analysis, with_counters: bool) -> String {
     let is_overridden = |c: &Constant| c.mark == Mark::Overridden;
     if analysis.published.is_some() || results.constants.iter().any(|(_, c)| is_overridden(c)) {
         out.push_str(&constants::by_mark(&results.experiment.machine, &results.constants));
+        out.push_str(&constants::counted(&results.counted));
     }
     out
 }

@@ -73,6 +73,8 @@ pub struct Results {
     pub experiment: ExperimentFile,
     /// What things cost on the machine.
     pub constants: Constants,
+    /// Kernels on which it was counted what they do for messages, wake-ups, switches and processes.
+    pub counted: Vec<String>,
     /// What the engine counts in every run.
     pub counters: Vec<Counter>,
     /// By workload.

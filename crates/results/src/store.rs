@@ -34,6 +34,8 @@ struct Manifest {
     runs_sha256: String,
     experiment: ExperimentFile,
     constants: Constants,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    counted: Vec<String>,
     counters: Vec<Counter>,
     workloads: Vec<ManifestWorkload>,
 }
@@ -137,6 +139,7 @@ pub fn read_partly(dir: &Path) -> Result<Stored, ResultsError> {
         engine: manifest.engine,
         experiment: manifest.experiment,
         constants: manifest.constants,
+        counted: manifest.counted,
         counters: manifest.counters,
         workloads: manifest.workloads.into_iter().map(empty_workload).collect(),
     };
@@ -220,6 +223,7 @@ fn manifest(results: &Results, runs_sha256: String) -> Manifest {
         runs_sha256,
         experiment: results.experiment.clone(),
         constants: results.constants.clone(),
+        counted: results.counted.clone(),
         counters: results.counters.clone(),
         workloads: results
             .workloads

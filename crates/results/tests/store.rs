@@ -41,6 +41,7 @@ fn results(runs: u32) -> Results {
         experiment,
         counters: vec![Counter::number("events", "h"), Counter::ns("idle_ns", "h")],
         constants: machine::catalog::load("power9-big-core").expect("a machine").constants,
+        counted: vec!["6.12 on ppc64el".to_string()],
         workloads: vec![
             workload("ebizzy", &["vanilla", "big-core"]),
             workload("sched-pipe", &["vanilla", "big-core", "big-core-v5"]),

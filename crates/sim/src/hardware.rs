@@ -12,7 +12,9 @@ use crate::SimError;
 use crate::topology::{Distance, Topology};
 pub(crate) use clocks::ClockModel;
 use machine::Machine;
+use machine::costs::{Channel, Parts, nearest};
 pub(crate) use memory::{MAX_LEVELS, Memory};
+use workload::QueueKind;
 
 /// Costs in cycles unless named otherwise.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,26 +23,12 @@ pub struct Hardware {
     pub cycles_per_ns: f64,
     /// Rate in cycles a ns by number of busy threads on the pipeline, from 0 (unused) up.
     rate: Vec<f64>,
-    /// One `read` or `write` of a pipe, without wake-up or sleep.
-    pub pipe_cycles: f64,
-    /// One `read` or `write` of a socket, without wake-up or sleep.
-    pub socket_cycles: f64,
-    /// The network's soft interrupt for one packet, up to the receiver's socket.
-    pub softirq_cycles: f64,
+    /// What the kernel's own work takes, in instructions and lines.
+    pub kernel: Parts,
+    /// Cycles of an instruction of the kernel.
+    pub kernel_cpi: f64,
     /// One atomic read-modify-write on a line that the CPU has.
     pub atomic_cycles: f64,
-    /// Entry to and return from any other short system call.
-    pub syscall_cycles: f64,
-    /// `fork` or `clone` on the parent's side.
-    pub fork_cycles: f64,
-    /// `execve` up to the first user instruction.
-    pub exec_cycles: f64,
-    /// A context switch: `schedule()`, address space, registers.
-    pub switch_cycles: f64,
-    /// A context switch within an address space, also back to it through idle.
-    pub thread_switch_cycles: f64,
-    /// `try_to_wake_up` on the waker's side, without the search for a CPU.
-    pub wakeup_cycles: f64,
     /// Interrupt from a CPU's tick or timer.
     pub tick_cycles: f64,
     /// Looking at one CPU while searching for an idle one.
@@ -51,17 +39,29 @@ pub struct Hardware {
     pub ipi_ns: u64,
     /// From setting `TIF_NEED_RESCHED` to a polling idle loop seeing it, in ns.
     pub poll_ns: u64,
-    /// Taking an interrupt that another CPU sent.
-    pub ipi_handler_cycles: f64,
-    /// Lines that waker and woken both touch.
-    wakeup_lines: f64,
     /// Handing over a line, in ns, by [`Distance`].
     handover_ns: [f64; Distance::COUNT],
 }
 
+/// What was counted on the machine's architecture, and a kernel near `release` (major, minor).
+///
+/// # Errors
+/// An architecture without counts, a table that lacks some.
+pub(crate) fn counted(machine: &Machine, release: (u16, u16)) -> Result<Parts, SimError> {
+    let table = nearest(machine.arch, release).map_err(|reason| SimError::Costs {
+        machine: machine.name.clone(),
+        reason: reason.to_string(),
+    })?;
+    Parts::of(&table).map_err(|missing| SimError::Count { machine: machine.name.clone(), missing })
+}
+
 impl Hardware {
-    /// Reads the constants that `machine` needs for the distances and pipelines of `topology`.
-    pub fn new(machine: &Machine, topology: &Topology) -> Result<Hardware, SimError> {
+    /// Reads the constants that `machine` needs for the distances and pipelines of `topology`, and what was counted near `release`.
+    pub fn new(
+        machine: &Machine,
+        topology: &Topology,
+        release: (u16, u16),
+    ) -> Result<Hardware, SimError> {
         let constant = |name: &str| {
             machine
                 .constants
@@ -74,26 +74,19 @@ impl Hardware {
         for busy in 2..=topology.widest_pipeline() {
             rate.push(ghz * constant(&format!("smt_share_{busy}"))?);
         }
+        let atomic_cycles = ns("atomic_ns")?;
+        let kernel = counted(machine, release)?;
         Ok(Hardware {
             cycles_per_ns: ghz,
             rate,
-            pipe_cycles: ns("pipe_ns")?,
-            socket_cycles: ns("socket_ns")?,
-            softirq_cycles: ns("softirq_ns")?,
-            atomic_cycles: ns("atomic_ns")?,
-            syscall_cycles: ns("syscall_ns")?,
-            fork_cycles: ns("fork_ns")?,
-            exec_cycles: ns("exec_ns")?,
-            switch_cycles: ns("context_switch_ns")?,
-            thread_switch_cycles: ns("thread_switch_ns")?,
-            wakeup_cycles: ns("wakeup_ns")?,
+            atomic_cycles,
+            kernel,
+            kernel_cpi: constant("kernel_cycles_per_instruction")?,
             tick_cycles: ns("tick_ns")?,
             scan_cycles: ns("scan_cpu_ns")?,
             balance_cycles: ns("balance_cpu_ns")?,
             ipi_ns: constant("ipi_ns")? as u64,
             poll_ns: constant("poll_ns")? as u64,
-            ipi_handler_cycles: ns("ipi_handler_ns")?,
-            wakeup_lines: constant("wakeup_lines")?,
             handover_ns: memory::handovers(machine, topology)?,
         })
     }
@@ -101,6 +94,39 @@ impl Hardware {
     /// Cycles a ns of one thread while `busy` threads of its pipeline are busy.
     pub fn rate(&self, busy: usize) -> f64 {
         self.rate[busy.min(self.rate.len() - 1)]
+    }
+
+    /// What passes messages in queues of `kind`.
+    pub fn channel(&self, kind: QueueKind) -> &Channel {
+        match kind {
+            QueueKind::Pipe => &self.kernel.pipe,
+            QueueKind::Socket => &self.kernel.unix,
+            QueueKind::Loopback => &self.kernel.tcp,
+            QueueKind::Futex => &self.kernel.futex,
+        }
+    }
+
+    /// Cycles of `instructions` of the kernel.
+    pub fn kernel_cycles(&self, instructions: f64) -> f64 {
+        instructions * self.kernel_cpi
+    }
+
+    /// Cycles of a send that finds room, but for its lines.
+    pub fn send_cycles(&self, kind: QueueKind) -> f64 {
+        self.end_cycles(kind, self.channel(kind).send.instructions)
+    }
+
+    /// Cycles of a read that finds a message, but for its lines.
+    pub fn receive_cycles(&self, kind: QueueKind) -> f64 {
+        self.end_cycles(kind, self.channel(kind).receive.instructions)
+    }
+
+    /// A word in memory changes without the kernel.
+    fn end_cycles(&self, kind: QueueKind, instructions: f64) -> f64 {
+        match kind {
+            QueueKind::Futex => self.atomic_cycles,
+            _ => self.kernel_cycles(instructions),
+        }
     }
 
     /// Handing over one line, in ns.
@@ -113,14 +139,9 @@ impl Hardware {
         self.handover_ns(distance) * self.cycles_per_ns
     }
 
-    /// Cycles to read a message of `lines` lines that was written at `distance`, line by line.
-    pub fn message_cycles(&self, distance: Distance, lines: f64) -> f64 {
+    /// Cycles to fetch `lines` from a CPU at `distance`, one by one.
+    pub fn lines_cycles(&self, distance: Distance, lines: f64) -> f64 {
         lines * self.handover_cycles(distance)
-    }
-
-    /// Cycles that a woken task spends on fetching what its waker at `distance` wrote.
-    pub fn wakeup_fetch_cycles(&self, distance: Distance) -> f64 {
-        self.message_cycles(distance, self.wakeup_lines)
     }
 
     /// `cycles` of a thread alone, in ns.

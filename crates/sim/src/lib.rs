@@ -47,6 +47,22 @@ pub enum SimError {
         /// Which constant.
         missing: machine::constants::MissingConstant,
     },
+    /// A count that the cost model needs and the table of the machine's architecture lacks.
+    #[error("machine `{machine}`: {missing}")]
+    Count {
+        /// The machine's name.
+        machine: String,
+        /// Which count.
+        missing: machine::costs::MissingCount,
+    },
+    /// An architecture of which nothing was counted.
+    #[error("machine `{machine}`: {reason}")]
+    Costs {
+        /// The machine's name.
+        machine: String,
+        /// Why.
+        reason: String,
+    },
     /// A machine without idle states.
     #[error("machine `{machine}`: idle states: found none, expected at least one")]
     IdleStates {

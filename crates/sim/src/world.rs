@@ -9,7 +9,8 @@ use crate::rng::Stream;
 use crate::topology::{Cpu, Topology};
 use crate::uclamp::Uclamp;
 use machine::CpuSet;
-use workload::{BarrierId, CondId, CounterId, FlagId, LockId, ProgramId, QueueId};
+use machine::costs::Work;
+use workload::{BarrierId, CondId, CounterId, FlagId, LockId, ProgramId, QueueId, QueueKind};
 
 /// A task, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -154,8 +155,12 @@ pub struct Task {
     /// Its address space, by the task that began it.
     pub(crate) mm: u32,
     pub(crate) children: u32,
-    /// Cycles to spend when it next runs: fetching what its waker wrote.
+    /// Cycles to spend when it next runs, at the nominal clock: fetching what its waker wrote.
     pub(crate) fetch: f64,
+    /// Cycles to spend when it next runs: what is left of its wake-up.
+    pub(crate) woken_cycles: f64,
+    /// What it last slept in.
+    pub(crate) sleeps_in: QueueKind,
     /// Since when it is runnable without running.
     pub(crate) queued_ns: u64,
     /// Whether that began with a wake-up.
@@ -197,6 +202,8 @@ impl Task {
             mm: u32::MAX,
             children: 0,
             fetch: 0.0,
+            woken_cycles: 0.0,
+            sleeps_in: QueueKind::Futex,
             queued_ns: 0,
             woken: false,
             daemon: false,
@@ -357,6 +364,18 @@ impl World<'_> {
     pub(crate) fn charge_lines(&mut self, cpu: Cpu, cycles: f64) {
         let c = &mut self.cpus[cpu as usize];
         c.debt += cycles * c.clock;
+    }
+
+    /// [`charge`](World::charge) for instructions of the kernel.
+    pub(crate) fn charge_kernel(&mut self, cpu: Cpu, instructions: f64) {
+        self.charge(cpu, self.hw.kernel_cycles(instructions));
+    }
+
+    /// The same for work whose lines come from `from`.
+    pub(crate) fn charge_work(&mut self, cpu: Cpu, from: Cpu, work: Work) {
+        self.charge_kernel(cpu, work.instructions);
+        let distance = self.topo.distance(from, cpu);
+        self.charge_lines(cpu, self.hw.lines_cycles(distance, work.lines));
     }
 
     /// Moves a task that is not queued to `cpu` for the balancer.

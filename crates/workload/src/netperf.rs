@@ -1,7 +1,7 @@
 //! netperf's request and response tests on loopback: pairs of a client and a server that pass one byte to and fro.
 //!
 //! The network's soft interrupt runs on the sender's CPU, within its `send`; the receiver is woken from there with
-//! `WF_SYNC` (`sock_def_readable`). TCP and UDP are not told apart: both cost `socket_ns` and `softirq_ns`.
+//! `WF_SYNC` (`sock_def_readable`). TCP and UDP are not told apart: both cost what was counted for TCP over loopback.
 
 use crate::program::{Metric, Op, Program, Queue, QueueKind, Reading, Since, Work, Workload};
 use crate::window::Window;

@@ -151,7 +151,7 @@ impl Costs {
     /// From the constants of a machine.
     pub fn of(constants: &Constants) -> Result<Costs, MissingConstant> {
         Ok(Costs {
-            read_cycles: constants.value("socket_ns")? * constants.value("nominal_khz")? / 1e6,
+            read_cycles: constants.value("socket_read_cycles")?,
             copy_bytes_per_cycle: constants.value("copy_bytes_per_cycle")? * BUFFER_COPY,
         })
     }

@@ -37,18 +37,18 @@ fn an_experiment_names_a_variant_and_sets_constants() {
         &format!("machine = {:?}", format!("{own}#power9-big-core")),
         1,
     );
-    let file = write(dir.path(), "e.toml", &format!("{named}\n[constants]\nwakeup_lines = 60\n"));
+    let file = write(dir.path(), "e.toml", &format!("{named}\n[constants]\nscan_cpu_ns = 60\n"));
     let store = dir.path().join("store").display().to_string();
     let text = stdout(&["run", &file, "--out", &store]);
-    assert!(text.contains("overridden  wakeup_lines = 60 "), "{text}");
+    assert!(text.contains("overridden  scan_cpu_ns = 60 "), "{text}");
     assert!(text.contains("set by experiment `power9-big-core`; before: "), "{text}");
     let manifest = std::fs::read_to_string(dir.path().join("store/manifest.json")).expect("a file");
     assert!(manifest.contains("\"overridden\""), "{manifest}");
     assert!(text.ends_with(&stdout(&["compare", &store])), "a stored run says the same");
 
-    let bad = write(dir.path(), "bad.toml", &format!("{named}\n[constants]\nwakeup_line = 60\n"));
+    let bad = write(dir.path(), "bad.toml", &format!("{named}\n[constants]\nscan_cpu = 60\n"));
     let out = dir.path().join("none");
     let error = refused(&["run", &bad, "--out", &out.display().to_string()]);
-    assert!(error.contains("bad.toml") && error.contains("such as `wakeup_lines`"), "{error}");
+    assert!(error.contains("bad.toml") && error.contains("such as `scan_cpu_ns`"), "{error}");
     assert!(!out.exists());
 }

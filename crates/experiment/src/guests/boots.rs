@@ -127,7 +127,7 @@ impl Bench {
         let tasks: Vec<Task> = self.tasks().collect();
         let runs = tasks.iter().filter_map(|task| done.runs.remove(task)).collect();
         let engine = options.engine();
-        Ok(collect(&self.plan, engine, schema(), &self.jobs, &tasks, runs))
+        Ok(collect(&self.plan, engine, (schema(), vec![]), &self.jobs, &tasks, runs))
     }
 
     fn runs(&self, job: usize) -> u32 {

@@ -293,8 +293,14 @@ fn tables_of_rows_are_drawn_as_lines() {
         experiment.workloads.push(entry);
     }
     let constants = machine::Constants::default();
-    let results =
-        Results { engine: Engine::Sim, experiment, constants, counters: vec![], workloads };
+    let results = Results {
+        engine: Engine::Sim,
+        experiment,
+        constants,
+        counted: vec![],
+        counters: vec![],
+        workloads,
+    };
     let analysis = Analysis::of(&results, resampling()).expect("an analysis");
     let reproduction =
         results::reproduce::reproduce(&results.experiment, Engine::Sim).expect("a command");

@@ -76,7 +76,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         self.here = cpu;
         if self.w.cpus[cpu as usize].phase == Phase::Running {
             self.settle(cpu);
-            self.w.charge(cpu, self.w.hw.softirq_cycles);
+            self.w.charge_kernel(cpu, self.w.hw.kernel.packet);
         }
         let requests = self.setup.workload.clients[group as usize].requests;
         self.deliver(cpu, None, requests, Some(user));

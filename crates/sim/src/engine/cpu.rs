@@ -163,10 +163,13 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     pub(super) fn load(&mut self, cpu: Cpu, task: TaskId) {
         let t = &mut self.w.tasks[task.index()];
         let (mm, fetch) = (t.mm, std::mem::take(&mut t.fetch));
+        let woken_cycles = std::mem::take(&mut t.woken_cycles);
         let same = std::mem::replace(&mut self.w.cpus[cpu as usize].mm, mm) == mm;
-        let hw = self.w.hw;
-        let switch = if same { hw.thread_switch_cycles } else { hw.switch_cycles };
-        self.w.charge(cpu, switch + fetch * self.w.cpus[cpu as usize].clock);
+        let kernel = &self.w.hw.kernel;
+        let switch = if same { kernel.thread_switch } else { kernel.switch };
+        let switch_cycles = self.w.hw.kernel_cycles(switch);
+        let clock = self.w.cpus[cpu as usize].clock;
+        self.w.charge(cpu, switch_cycles + woken_cycles + fetch * clock);
     }
 
     /// The CPU enters an idle state, by its index, from running or from another one.
@@ -239,7 +242,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// An interrupt that another CPU sent has arrived, if one was on its way.
     pub(super) fn take_interrupt(&mut self, cpu: Cpu) {
         if std::mem::take(&mut self.w.cpus[cpu as usize].interrupted) {
-            self.w.charge(cpu, self.w.hw.ipi_handler_cycles);
+            self.w.charge_kernel(cpu, self.w.hw.kernel.syscall);
         }
     }
 

@@ -16,6 +16,9 @@ use workload::{Queue, QueueId, QueueKind};
 /// Room for messages that a queue without limit starts with.
 const FIRST_ROOM: usize = 16;
 
+/// Lines of a message as it was counted (100 bytes); longer ones take more.
+const COUNTED_LINES: u16 = 2;
+
 /// A message on its way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Message {
@@ -32,6 +35,10 @@ pub(super) struct QueueState {
     writers: WaitList,
     /// A pipe was full and has not given back a page since.
     full: bool,
+    /// CPU that used it last.
+    last: Option<Cpu>,
+    /// CPUs of the last reader and of the last writer.
+    ends: [Option<Cpu>; 2],
 }
 
 impl QueueState {
@@ -42,6 +49,8 @@ impl QueueState {
             readers: WaitList::default(),
             writers: WaitList::default(),
             full: false,
+            last: None,
+            ends: [None; 2],
         }
     }
 
@@ -66,20 +75,8 @@ impl QueueState {
 }
 
 impl<K: Core, T: Trace> Sim<'_, K, T> {
-    fn queue(&self, id: QueueId) -> Queue {
+    pub(super) fn queue(&self, id: QueueId) -> Queue {
         self.setup.workload.queues[id.index()]
-    }
-
-    /// Work of a write or read up to its effect.
-    pub(super) fn queue_cycles(&self, id: QueueId, sends: bool) -> f64 {
-        let hw = self.w.hw;
-        match self.queue(id).kind {
-            QueueKind::Pipe => hw.pipe_cycles,
-            QueueKind::Socket => hw.socket_cycles,
-            QueueKind::Loopback if sends => hw.socket_cycles + hw.softirq_cycles,
-            QueueKind::Loopback => hw.socket_cycles,
-            QueueKind::Futex => hw.atomic_cycles,
-        }
     }
 
     /// The effect of a write by the running `task`.
@@ -90,7 +87,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                 return Step::Again;
             }
             self.shared.queues[id.index()].writers.push(&mut self.w.tasks, task);
-            return self.block(task, State::Writing(id));
+            return self.wait_in(cpu, task, id, State::Writing(id));
         }
         let client = self.w.tasks[task.index()].client;
         self.deliver(cpu, Some(task), id, client);
@@ -111,6 +108,9 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         client: Option<u32>,
     ) {
         let queue = self.queue(id);
+        if task.is_some() {
+            self.fetch(cpu, id, true);
+        }
         let state = &mut self.shared.queues[id.index()];
         state.put(&queue, Message { written_ns: self.w.now_ns, writer: cpu, client });
         self.trace.sent(self.w.now_ns, task, id, state.messages.len());
@@ -119,7 +119,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         }
     }
 
-    /// The effect of a read by the running `task`.
+    /// A read by the running `task`: it takes a message and works on that, or sleeps.
     pub(super) fn receive(&mut self, cpu: Cpu, task: TaskId, id: QueueId) -> Step {
         let queue = self.queue(id);
         let Some((message, room)) = self.shared.queues[id.index()].take(&queue) else {
@@ -127,15 +127,18 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                 return Step::Again;
             }
             self.shared.queues[id.index()].readers.push(&mut self.w.tasks, task);
-            return self.block(task, State::Reading(id));
+            return self.wait_in(cpu, task, id, State::Reading(id));
         };
+        self.fetch(cpu, id, false);
+        self.w.charge(cpu, self.w.hw.receive_cycles(queue.kind));
         let t = &mut self.w.tasks[task.index()];
         t.message_ns = message.written_ns;
         t.client = message.client.or(t.client);
         self.trace.received(self.w.now_ns, task, id, message.written_ns);
-        if queue.lines > 0 {
+        if queue.lines > COUNTED_LINES {
             let distance = self.w.topo.distance(message.writer, cpu);
-            self.w.charge_lines(cpu, self.w.hw.message_cycles(distance, f64::from(queue.lines)));
+            let more = f64::from(queue.lines - COUNTED_LINES);
+            self.w.charge_lines(cpu, self.w.hw.lines_cycles(distance, more));
         }
         if room {
             self.wake_writer(cpu, task, id);
@@ -145,6 +148,32 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             {}
         }
         self.next_op(task)
+    }
+
+    /// The running task of `cpu` uses one end of a queue: it has to have the queue's lines if another CPU had them last, and else only
+    /// those of a message from its other end.
+    fn fetch(&mut self, cpu: Cpu, id: QueueId, sends: bool) {
+        let channel = self.w.hw.channel(self.queue(id).kind);
+        let end = if sends { channel.send } else { channel.receive };
+        let state = &mut self.shared.queues[id.index()];
+        let other = state.ends[usize::from(!sends)];
+        state.ends[usize::from(sends)] = Some(cpu);
+        let (from, lines) = match state.last.replace(cpu) {
+            Some(last) if last != cpu => (last, end.first),
+            _ => (other.unwrap_or(cpu), end.again),
+        };
+        let distance = self.w.topo.distance(from, cpu);
+        self.w.charge_lines(cpu, self.w.hw.lines_cycles(distance, lines));
+    }
+
+    /// Puts the running `task` of `cpu` to sleep that found a queue empty, or full.
+    fn wait_in(&mut self, cpu: Cpu, task: TaskId, id: QueueId, state: State) -> Step {
+        let kind = self.queue(id).kind;
+        // A futex's part was charged before it looked again.
+        if kind != QueueKind::Futex {
+            self.w.charge_kernel(cpu, self.w.hw.channel(kind).sleep);
+        }
+        self.block(task, state)
     }
 
     /// Wakes the first writer that sleeps; whether there was one.
@@ -160,7 +189,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     fn wake_peer(&mut self, cpu: Cpu, task: Option<TaskId>, peer: TaskId, kind: QueueKind) {
         let futex = kind == QueueKind::Futex;
         if futex {
-            self.w.charge(cpu, self.w.hw.syscall_cycles);
+            self.w.charge_kernel(cpu, self.w.hw.kernel.syscall);
         }
         self.wake(peer, cpu, task, !futex);
     }

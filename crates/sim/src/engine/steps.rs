@@ -12,7 +12,7 @@ use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, State, TaskId};
 use machine::CpuSet;
-use workload::{Missed, Op, Since, TimerId};
+use workload::{Missed, Op, QueueKind, Since, TimerId};
 
 /// Less kernel work than this, in cycles, is none.
 const NO_DEBT: f64 = 0.5;
@@ -75,6 +75,9 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Some(&Op::WorkWhileSet { flag, unit_cycles, counter }) => {
                 Doing::Units { flag, unit_cycles, counter, done: 0.0 }
             }
+            // A read looks first: it takes what is there, or sleeps.
+            Some(Op::Receive(_)) if in_debt => return Step::Busy,
+            Some(&Op::Receive(queue)) => return self.receive(cpu, task, queue),
             Some(&Op::Contend { rounds, cycles, .. }) => Doing::Cycles(rounds * cycles),
             Some(&Op::Loop { to, times }) => return self.repeat(task, to, times),
             Some(&Op::LoopWhileSet { to, flag }) => {
@@ -97,21 +100,22 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     /// Work from entering a step to its effect, where that is always the same.
     fn lead_cycles(&self, op: &Op) -> Option<f64> {
         let hw = self.w.hw;
+        let syscall = Some(hw.kernel_cycles(hw.kernel.syscall));
         match op {
-            &Op::Send(queue) => Some(self.queue_cycles(queue, true)),
-            &Op::Receive(queue) => Some(self.queue_cycles(queue, false)),
+            &Op::Send(queue) => Some(hw.send_cycles(self.queue(queue).kind)),
             Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. } | Op::Signal(_) | Op::Broadcast(_) => {
                 Some(hw.atomic_cycles)
             }
             Op::Barrier(_) => Some(hw.atomic_cycles),
-            Op::Reply => Some(hw.socket_cycles + hw.softirq_cycles),
-            Op::Fork(_) | Op::Clone(_) => Some(hw.fork_cycles),
-            Op::Exec => Some(hw.exec_cycles),
-            Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_) => Some(hw.syscall_cycles),
-            Op::SetPolicy(_) | Op::SetUtilClamp { .. } | Op::Yield => Some(hw.syscall_cycles),
-            Op::Sleep { .. } | Op::TimerWait { .. } | Op::WaitChildren => Some(hw.syscall_cycles),
-            Op::Io { .. } => Some(hw.syscall_cycles),
-            Op::Compute(_) | Op::RunFor(_) => None,
+            Op::Reply => Some(hw.send_cycles(QueueKind::Loopback)),
+            Op::Fork(_) | Op::Clone(_) => Some(hw.kernel_cycles(hw.kernel.fork)),
+            Op::Exec => Some(hw.kernel_cycles(hw.kernel.exec)),
+            Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_) => syscall,
+            Op::SetPolicy(_) | Op::SetUtilClamp { .. } => syscall,
+            Op::Yield => Some(hw.kernel_cycles(hw.kernel.yields)),
+            Op::Sleep { .. } | Op::TimerWait { .. } | Op::WaitChildren => syscall,
+            Op::Io { .. } => syscall,
+            Op::Compute(_) | Op::RunFor(_) | Op::Receive(_) => None,
             Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => None,
             Op::Loop { .. } | Op::LoopWhileSet { .. } => None,
             Op::SetFlag(..) | Op::Stamp | Op::Record { .. } | Op::Mark(_) | Op::Stop => None,
@@ -306,8 +310,13 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     }
 
     fn falls_asleep(&mut self, task: TaskId, state: State) {
+        let sleeps_in = match state {
+            State::Reading(queue) | State::Writing(queue) => self.queue(queue).kind,
+            _ => QueueKind::Futex,
+        };
         let t = &mut self.w.tasks[task.index()];
         t.state = state;
+        t.sleeps_in = sleeps_in;
         t.in_kernel = false;
         self.progress.active -= u32::from(!t.daemon && state != State::Sleeping);
         self.w.uclamp_dec(task);
@@ -319,6 +328,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         t.state = State::Dead;
         self.progress.active -= u32::from(!t.daemon);
         self.w.uclamp_dec(task);
+        self.w.charge_kernel(cpu, self.w.hw.kernel.exit);
         K::exit(self, cpu, task);
         self.trace.exited(self.w.now_ns, task);
         if let Some(parent) = self.w.tasks[task.index()].parent {

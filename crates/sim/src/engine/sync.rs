@@ -31,7 +31,7 @@ pub(super) struct BarrierState {
 impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// Makes the running `task` pay for entering the kernel before it looks again and sleeps; whether it has not yet.
     pub(super) fn enter_kernel(&mut self, task: TaskId) -> bool {
-        let cycles = self.w.hw.syscall_cycles;
+        let cycles = self.w.hw.kernel_cycles(self.w.hw.kernel.futex.sleep);
         let t = &mut self.w.tasks[task.index()];
         if t.in_kernel {
             return false;
@@ -59,7 +59,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         lock.holder = Some(task);
         if let Some(from) = lock.line_at.replace(cpu).filter(|&from| from != cpu) {
             let distance = self.w.topo.distance(from, cpu);
-            self.w.charge_lines(cpu, self.w.hw.message_cycles(distance, 1.0));
+            self.w.charge_lines(cpu, self.w.hw.lines_cycles(distance, 1.0));
         }
         self.trace.locked(self.w.now_ns, task, id);
         self.next_op(task)
@@ -82,7 +82,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         lock.holder = None;
         self.trace.unlocked(self.w.now_ns, task, id);
         if let Some(next) = self.shared.locks[id.index()].waiters.pop(&mut self.w.tasks) {
-            self.w.charge(cpu, self.w.hw.syscall_cycles);
+            self.w.charge_kernel(cpu, self.w.hw.kernel.syscall);
             self.wake(next, cpu, Some(task), false);
         }
         true
@@ -107,7 +107,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// Wakes one, or all, of those who wait for `cond`.
     pub(super) fn signal(&mut self, cpu: Cpu, task: TaskId, cond: CondId, all: bool) -> Step {
         if !self.shared.conds[cond.index()].is_empty() {
-            self.w.charge(cpu, self.w.hw.syscall_cycles);
+            self.w.charge_kernel(cpu, self.w.hw.kernel.syscall);
         }
         while let Some(next) = self.shared.conds[cond.index()].pop(&mut self.w.tasks) {
             self.w.tasks[next.index()].signalled = true;
@@ -134,7 +134,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         }
         self.shared.barriers[id.index()].come = 0;
         if !self.shared.barriers[id.index()].waiters.is_empty() {
-            self.w.charge(cpu, self.w.hw.syscall_cycles);
+            self.w.charge_kernel(cpu, self.w.hw.kernel.syscall);
         }
         while let Some(next) = self.shared.barriers[id.index()].waiters.pop(&mut self.w.tasks) {
             self.w.tasks[next.index()].signalled = true;

@@ -10,6 +10,7 @@ use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Phase, State, Task, TaskId};
 use machine::CpuSet;
+use machine::costs::{Target, Work};
 use workload::{ProgramId, Spawn};
 
 impl<K: Core, T: Trace> Sim<'_, K, T> {
@@ -101,9 +102,6 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
 
     /// `try_to_wake_up` on `cpu`, by `waker` or by an interrupt.
     pub(super) fn wake(&mut self, task: TaskId, cpu: Cpu, waker: Option<TaskId>, sync: bool) {
-        if self.w.cpus[cpu as usize].phase == Phase::Running {
-            self.w.charge(cpu, self.w.hw.wakeup_cycles);
-        }
         K::wake(self, task, cpu, waker, sync);
     }
 
@@ -117,14 +115,41 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     }
 
     /// A woken task was queued on `target` by something on `cpu`.
-    pub(super) fn count_wakeup(&mut self, task: TaskId, cpu: Cpu, target: Cpu, by_task: bool) {
+    pub(super) fn count_wakeup(&mut self, task: TaskId, cpu: Cpu, target: Cpu, onto_idle: bool) {
         self.w.counters.wakeups += 1;
         self.trace.wakeup(self.w.now_ns, task, cpu, target);
         self.tell_runnable(target);
         let distance = self.w.topo.distance(cpu, target);
         self.w.counters.wakeups_by_distance[distance as usize] += 1;
-        if by_task {
-            self.w.tasks[task.index()].fetch += self.w.hw.wakeup_fetch_cycles(distance);
+        self.charge_wakeup(task, cpu, target, onto_idle);
+    }
+
+    /// What a wake-up takes on both CPUs: the waker has the lines of the task and of its queue from `target`, and the task has them back.
+    fn charge_wakeup(&mut self, task: TaskId, cpu: Cpu, target: Cpu, onto_idle: bool) {
+        let (topo, hw) = (self.w.topo, self.w.hw);
+        let to = match (cpu == target, topo.share_cache(cpu, target), onto_idle) {
+            (true, ..) => Target::Same,
+            (false, true, true) => Target::Idle,
+            (false, true, false) => Target::Busy,
+            (false, false, true) => Target::FarIdle,
+            (false, false, false) => Target::FarBusy,
+        };
+        let t = &mut self.w.tasks[task.index()];
+        let wake = *hw.channel(t.sleeps_in).wake(to);
+        let distance = topo.distance(cpu, target);
+        t.fetch += hw.lines_cycles(distance, wake.woken.lines);
+        t.woken_cycles += hw.kernel_cycles(wake.woken.instructions);
+        if self.w.cpus[cpu as usize].phase == Phase::Running {
+            self.w.charge_work(cpu, target, wake.waker);
+        } else if cpu == target {
+            t.woken_cycles += hw.kernel_cycles(wake.waker.instructions);
+        }
+    }
+
+    /// `cpu` has forked a child onto `target`.
+    pub(super) fn charge_fork(&mut self, cpu: Cpu, target: Cpu) {
+        if cpu != target {
+            self.w.charge_work(cpu, target, Work::lines(self.w.hw.kernel.fork_elsewhere));
         }
     }
 

@@ -9,6 +9,7 @@ use super::host::HostCpu;
 use super::programs::{Chaser, LOAD_OVERLAP, Memory};
 use super::share::{User, share_out};
 use crate::SimError;
+use crate::hardware::counted;
 use crate::rng::{Purpose, Stream};
 pub use cache::SizeClass;
 use cache::{
@@ -30,6 +31,8 @@ const ROUND_NS: f64 = 2_000.0;
 const LOAD_CYCLES: f64 = 2.0;
 /// Core cycles for a line of a stream. Assumed.
 const STREAM_CYCLES: f64 = 16.0;
+/// Later than every release.
+const NEWEST: (u16, u16) = (u16::MAX, 0);
 
 /// What goes through the working set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,9 +163,18 @@ fn operands(
 /// Constants or caches that the machine lacks.
 pub fn turn(machine: &Machine, case: &Case) -> Result<Turned, SimError> {
     let costs = Costs::new(machine)?;
-    let missing = |e| SimError::Constant { machine: machine.name.clone(), missing: e };
-    let switch_ns = machine.constants.value("context_switch_ns").map_err(missing)?;
-    take_turns(&costs, switch_ns, case).map_err(refused(&machine.name))
+    take_turns(&costs, switch_ns(machine)?, case).map_err(refused(&machine.name))
+}
+
+/// A switch of processes, by the kernel whose costs were counted last.
+fn switch_ns(machine: &Machine) -> Result<f64, SimError> {
+    let constant = |name: &str| {
+        let missing = |e| SimError::Constant { machine: machine.name.clone(), missing: e };
+        machine.constants.value(name).map_err(missing)
+    };
+    let parts = counted(machine, NEWEST)?;
+    let cycles = parts.switch * constant("kernel_cycles_per_instruction")?;
+    Ok(cycles / constant("nominal_khz")? * 1e6)
 }
 
 fn take_turns(costs: &Costs, switch_ns: f64, case: &Case) -> Result<Turned, CacheError> {

@@ -1,6 +1,7 @@
 //! The built-in benchmarks do what the real ones do.
 
 use crate::conservation::interleaved;
+use crate::counted::Counted;
 use crate::machines;
 use crate::watch::Watch;
 use crate::workloads::{benchmark, build, hackbench, kernel, netperf, scenario, with_background};
@@ -30,19 +31,17 @@ fn hackbench_passes_all_its_messages() {
     }
 }
 
-/// On one CPU a transaction is two sends with their soft interrupts, two receives, user code, and a wake-up and a
-/// switch for each sleep.
+/// On one CPU a transaction is two messages, each with user code, a wake-up and a switch.
 #[test]
 fn a_transaction_on_one_cpu_is_the_sum_of_its_costs() {
     let machine = machines::smt(1, 1);
     let result = scenario(&machine, netperf(&machine, 1, None)).run(1).expect("a run");
     let user_ns =
         constant(&machine, "message_user_cycles") / (constant(&machine, "nominal_khz") / 1e6);
-    let expected_ns = 4.0 * constant(&machine, "socket_ns")
-        + 2.0 * constant(&machine, "softirq_ns")
-        + 2.0 * constant(&machine, "wakeup_ns")
-        + 2.0 * constant(&machine, "context_switch_ns")
-        + 2.0 * user_ns;
+    let counted = Counted::of(&machine);
+    let message_ns =
+        counted.message_ns("tcp") + counted.wakeup_ns("tcp") + counted.switch_ns(false);
+    let expected_ns = 2.0 * (message_ns + user_ns);
     let found_ns = 1e9 / result.metrics[0];
     assert!((found_ns / expected_ns - 1.0).abs() < 0.02, "{found_ns}, expected {expected_ns}");
 }

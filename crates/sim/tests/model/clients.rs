@@ -1,7 +1,9 @@
 //! Closed loops of users: operational laws hold, and a bottleneck is one.
 
+use crate::counted::Counted;
 use crate::machines;
 use crate::workloads::scenario;
+use machine::costs::Peer;
 use machine::{CpuSet, Machine};
 use sim::RunResult;
 use workload::{Better, Clients, Metric, Op, Queue, QueueKind, Reading, Spread, Work, Workload};
@@ -58,9 +60,11 @@ fn closed_loop(machine: &Machine, users: u32, servers: usize) -> Workload {
 
 fn run(users: u32, servers: usize) -> (RunResult, f64) {
     let machine = machines::smt(2, 1);
-    let constant = |name: &str| machine.constants.value(name).expect("a constant");
     let result = scenario(&machine, closed_loop(&machine, users, servers)).run(5).expect("a run");
-    let service_us = SERVICE_US + (2.0 * constant("socket_ns") + constant("softirq_ns")) / 1e3;
+    let counted = Counted::of(&machine);
+    let kernel_ns = counted.ns("unix", Peer::Alternating, |o| o.take)
+        + counted.ns("tcp", Peer::Alternating, |o| o.give);
+    let service_us = SERVICE_US + kernel_ns / 1e3;
     (result, service_us)
 }
 

@@ -1,8 +1,9 @@
 //! The workloads of the frequency-invariance study do what the real ones do.
 
+use crate::counted::Counted;
 use crate::machines;
 use crate::watch::Watch;
-use crate::workloads::{benchmark, build, release, with_background};
+use crate::workloads::{benchmark, build, release, tbench_on, with_background};
 use machine::Machine;
 use sim::topology::Cpu;
 use sim::world::TaskId;
@@ -14,11 +15,6 @@ use workload::{
 
 fn constant(machine: &Machine, name: &str) -> f64 {
     machine.constants.value(name).expect("a constant of the machine")
-}
-
-fn tbench_on(machine: &Machine, clients: u16, warmup_s: f64, seconds: f64) -> Workload {
-    let params = tbench::Params { clients, warmup_s, seconds, cpus: None };
-    benchmark(machine, Benchmark::Tbench(params))
 }
 
 fn dbench_on(machine: &Machine, clients: u16, parts_run: u16, seconds: f64) -> Workload {
@@ -99,7 +95,7 @@ fn every_request_of_tbench_is_answered() {
     assert!((watch.sent as f64 / expected - 1.0).abs() < 0.1, "{} of {expected}", watch.sent);
 }
 
-/// On one CPU an operation is two sends with their soft interrupts, four reads, copies at each end of both ways, user code,
+/// On one CPU an operation is two messages, a second read of each, copies at each end of both ways, user code,
 /// two switches, and two wake-ups less where the server preempts the client before that sleeps.
 #[test]
 fn an_operation_of_tbench_on_one_cpu_is_the_sum_of_its_costs() {
@@ -110,10 +106,11 @@ fn an_operation_of_tbench_on_one_cpu_is_the_sum_of_its_costs() {
     let result = run_traced(&machine, tbench_on(&machine, 1, 0.05, 1.0), &mut watch);
     let wakeups = 2.0 * result.counters.wakeups as f64 / watch.sent as f64;
     assert!((1.0..2.01).contains(&wakeups), "{wakeups} wake-ups an operation");
-    let operation_ns = 6.0 * constant(&machine, "socket_ns")
-        + 2.0 * constant(&machine, "softirq_ns")
-        + wakeups * constant(&machine, "wakeup_ns")
-        + 2.0 * constant(&machine, "context_switch_ns")
+    let counted = Counted::of(&machine);
+    let operation_ns = 2.0 * counted.message_ns("tcp")
+        + wakeups * counted.wakeup_ns("tcp")
+        + 2.0 * counted.switch_ns(false)
+        + 2.0 * costs.read_cycles / ghz
         + (tbench::CLIENT_CYCLES + tbench::SERVER_CYCLES) / ghz;
     let copies_ns = 2.0 * tbench::cycle_bytes() / costs.copy_bytes_per_cycle / ghz;
     let cycle_ns = tbench::OPERATIONS as f64 * operation_ns + copies_ns;

@@ -1,10 +1,11 @@
 //! Every constant of a machine changes an output; one that does not is either useless or not wired up.
 
+use crate::counted::Counted;
 use crate::frequency;
 use crate::machines;
 use crate::sync::locked_pair;
 use crate::workloads::{
-    bound_pair, ebizzy, false_sharing, hackbench, kernel, memory_tour, netperf, pipe,
+    bound_pair, ebizzy, false_sharing, hackbench, kernel, memory_tour, netperf, pipe, tbench_on,
     with_background,
 };
 use machine::Machine;
@@ -12,11 +13,6 @@ use sim::Scenario;
 use workload::Workload;
 
 const FACTOR: f64 = 1.3;
-
-fn metric(machine: &Machine, workload: Workload, seed: u64) -> f64 {
-    let scenario = Scenario::new(machine, &kernel(false), workload).expect("a scenario");
-    scenario.run(seed).expect("a run").metrics[0]
-}
 
 /// Machines with CPUs for each of their distances, and the constants that no part of the simulator reads.
 const MACHINES: [(&str, &[usize], &[&str]); 4] = [
@@ -40,11 +36,13 @@ const MACHINES: [(&str, &[usize], &[&str]); 4] = [
             "l1_latency_cycles",
             "l3_latency_cycles",
             "memory_latency_package_ns",
+            // Idle times are too long here for the state that polls.
+            "poll_ns",
         ],
     ),
 ];
 
-/// ebizzy, pipes and, as wake-ups keep to one LLC, pairs bound over each distance; then memory of every kind, and a
+/// ebizzy, pipes, tbench and, as wake-ups keep to one LLC, pairs bound over each distance; then memory of every kind, and a
 /// contended line where the machine says what that costs; amid background.
 fn workloads(machine: &Machine, others: &[usize]) -> Vec<Workload> {
     let mut all = vec![
@@ -57,6 +55,7 @@ fn workloads(machine: &Machine, others: &[usize]) -> Vec<Workload> {
         hackbench(machine, 1, 4, 20, true),
         netperf(machine, 2, None),
         locked_pair(machine),
+        tbench_on(machine, 1, 0.01, 0.02),
     ];
     all.extend(others.iter().map(|&cpu| bound_pair(0, cpu, 500)));
     if machine.constants.get("contend_transfers_per_round").is_some() {
@@ -119,25 +118,25 @@ fn every_constant_of_epyc_changes_an_output() {
     dead_constants("epyc-7742-2s-nps1");
 }
 
-/// With one CPU nothing is left to chance, and each cost of a hop makes the benchmark slower by its part.
+/// With one CPU nothing is left to chance, and each cost of a hop makes the benchmark slower by its part. How often a reader is
+/// preempted before it sleeps, and so needs no wake-up, depends on the costs, too.
 #[test]
 fn costs_of_a_hop_add_to_the_pipe_benchmark() {
+    let found_and_expected_s = |machine: &Machine| {
+        let scenario = Scenario::new(machine, &kernel(false), pipe(machine, 2_000, None));
+        let result = scenario.and_then(|s| s.run(1)).expect("a run");
+        let constant = |name| machine.constants.value(name).expect("a constant");
+        let user_ns = constant("pipe_user_cycles") / constant("nominal_khz") * 1e6;
+        let counted = Counted::of(machine);
+        let hop_ns = counted.message_ns("pipe") + counted.switch_ns(false) + user_ns;
+        let wakeups_ns = result.counters.wakeups as f64 * counted.wakeup_ns("pipe");
+        (result.metrics[0], (4_000.0 * hop_ns + wakeups_ns) / 1e9)
+    };
     let machine = machines::smt(1, 1);
-    let scenario = Scenario::new(&machine, &kernel(false), pipe(&machine, 2_000, None));
-    let result = scenario.and_then(|s| s.run(1)).expect("a run");
-    let (before, wakeups) = (result.metrics[0], result.counters.wakeups as f64);
-    let ghz = machine.constants.value("nominal_khz").expect("a clock") / 1e6;
-    for (name, times, to_ns) in [
-        ("pipe_ns", 2.0, 1.0),
-        ("wakeup_ns", wakeups / 4_000.0, 1.0),
-        ("context_switch_ns", 1.0, 1.0),
-        ("pipe_user_cycles", 1.0, 1.0 / ghz),
-    ] {
-        let changed = scaled(&machine, name);
-        let after = metric(&changed, pipe(&changed, 2_000, None), 1);
-        let value = machine.constants.value(name).expect("a cost");
-        let expected_s = 4_000.0 * times * value * (FACTOR - 1.0) * to_ns / 1e9;
-        let found_s = after - before;
+    let (before_s, expected_before_s) = found_and_expected_s(&machine);
+    for name in ["kernel_cycles_per_instruction", "pipe_user_cycles"] {
+        let (after_s, expected_after_s) = found_and_expected_s(&scaled(&machine, name));
+        let (found_s, expected_s) = (after_s - before_s, expected_after_s - expected_before_s);
         assert!(
             (found_s - expected_s).abs() < 0.02 * expected_s + 20e-6,
             "{name}: {found_s} s, expected {expected_s} s"

@@ -7,6 +7,7 @@ mod clients;
 mod closed_forms;
 mod conservation;
 mod contention;
+mod counted;
 mod determinism;
 mod fairness;
 mod frequency;

@@ -7,7 +7,7 @@ use workload::background::{self, Background};
 use workload::rtapp::Built;
 use workload::{
     Benchmark, Better, BuildError, MemoryUse, Metric, Op, Reading, Spawn, Target, Work, Workload,
-    ebizzy, hackbench, netperf, sched_pipe,
+    ebizzy, hackbench, netperf, sched_pipe, tbench,
 };
 
 /// Linux 4.18, with both of the big-core study's mechanisms if `big_core`.
@@ -69,6 +69,11 @@ pub fn build(machine: &Machine, benchmark: &Benchmark) -> Result<Built, BuildErr
 /// A benchmark with the costs of a machine.
 pub fn benchmark(machine: &Machine, benchmark: Benchmark) -> Workload {
     build(machine, &benchmark).expect("possible parameters").workload
+}
+
+pub fn tbench_on(machine: &Machine, clients: u16, warmup_s: f64, seconds: f64) -> Workload {
+    let params = tbench::Params { clients, warmup_s, seconds, cpus: None };
+    benchmark(machine, Benchmark::Tbench(params))
 }
 
 /// hackbench with threads and pipes or processes and sockets, everywhere.

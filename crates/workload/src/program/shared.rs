@@ -15,15 +15,15 @@ const SKB_OVERHEAD_BYTES: u32 = 576;
 /// What a queue is made of: what its ends cost, and how sleepers are woken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueKind {
-    /// A pipe: `pipe_ns` at each end. Readers and writers are woken one at a time, with `WF_SYNC`. A pipe that was full
+    /// A pipe. Readers and writers are woken one at a time, with `WF_SYNC`. A pipe that was full
     /// stays full until `wake_writers_at` messages have been read: buffers are given back page by page.
     Pipe,
-    /// A stream of Unix sockets: `socket_ns` at each end. Readers are woken one at a time with `WF_SYNC`; writers all at
+    /// A stream of Unix sockets. Readers are woken one at a time with `WF_SYNC`; writers all at
     /// once, when `wake_writers_at` is free (`unix_write_space`).
     Socket,
-    /// A connection over loopback: a socket whose sender also does the soft interrupt's work, `softirq_ns`.
+    /// A TCP connection over loopback, woken as Unix sockets are; the sender does the soft interrupt's work, too.
     Loopback,
-    /// A queue in shared memory with a futex: `atomic_ns` at each end, and `syscall_ns` to sleep or to wake a sleeper.
+    /// A queue in shared memory with a futex: the kernel works only to let a reader sleep, and to wake one.
     /// Sleepers are woken one at a time without `WF_SYNC`.
     Futex,
 }
@@ -44,8 +44,7 @@ pub struct Queue {
     pub kind: QueueKind,
     /// How much it holds; `None` for a queue that is never full.
     pub capacity: Option<Capacity>,
-    /// Cache lines of a message, which its reader fetches from the CPU that wrote it; what every wake-up fetches
-    /// (`wakeup_lines`) comes on top.
+    /// Cache lines of a message. Those beyond what costs were counted with, two, the reader fetches from the CPU that wrote it.
     pub lines: u16,
 }
 

@@ -136,7 +136,7 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
             self.core.class.put_prev(&mut self.w, from, task);
             self.trace.stopped(self.w.now_ns, from, task);
         }
-        self.w.charge(from, self.w.hw.switch_cycles);
+        self.w.charge_kernel(from, self.w.hw.kernel.switch);
         if self.core.class.push(&mut self.w, from, to) {
             self.w.counters.alb_pushed += 1;
             self.w.requests.push(Request::Resched(to));

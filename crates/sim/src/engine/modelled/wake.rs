@@ -17,6 +17,7 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
     pub(super) fn wake_up_new_task(&mut self, child: TaskId, cpu: Cpu) {
         let target = self.core.class.select_cpu(&mut self.w, child, Select::Fork(cpu));
         self.place(child, target);
+        self.charge_fork(cpu, target);
         let new = &mut self.w.tasks[child.index()];
         new.state = State::Runnable;
         new.queued_ns = self.w.now_ns;
@@ -56,7 +57,7 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
         let waited_for_io = std::mem::take(&mut self.w.tasks[task.index()].in_iowait);
         self.w.cpus[from as usize].nr_iowait -= u32::from(waited_for_io);
         self.w.counters.wakeups_to_idle += u64::from(onto_idle);
-        self.count_wakeup(task, cpu, target, waker.is_some());
+        self.count_wakeup(task, cpu, target, onto_idle);
         self.announce(task, cpu);
     }
 
@@ -90,7 +91,7 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
         self.w.cpus[cpu as usize].curr = None;
         self.trace.stopped(self.w.now_ns, cpu, task);
         self.tell_runnable(cpu);
-        self.w.charge(cpu, self.w.hw.switch_cycles);
+        self.w.charge_kernel(cpu, self.w.hw.kernel.switch);
         self.place(task, target);
         self.w.tasks[task.index()].queued_ns = self.w.now_ns;
         self.core.class.enqueue(&mut self.w, task, Enqueue::Moved);

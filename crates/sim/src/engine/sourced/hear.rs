@@ -79,6 +79,7 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<'_, S>, T> {
         new.state = State::Runnable;
         new.queued_ns = self.w.now_ns;
         self.place(child, to);
+        self.charge_fork(cpu, to);
         self.trace.wakeup_new(self.w.now_ns, child, cpu, to);
     }
 
@@ -126,7 +127,7 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<'_, S>, T> {
                 self.w.tasks[task.index()].cpu = cpu;
                 self.load(cpu, task);
             }
-            None if next != 0 => self.w.charge(cpu, self.w.hw.thread_switch_cycles),
+            None if next != 0 => self.w.charge_kernel(cpu, self.w.hw.kernel.thread_switch),
             None => {}
         }
     }
@@ -142,7 +143,7 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<'_, S>, T> {
     fn woken(&mut self, task: TaskId, onto_idle: bool) {
         let half = &mut self.core.halves[task.index()];
         half.waking = false;
-        let (cpu, by_task) = (half.waking_on, half.by_task);
+        let cpu = half.waking_on;
         let t = &mut self.w.tasks[task.index()];
         t.queued_ns = self.w.now_ns;
         let target = t.cpu;
@@ -151,7 +152,7 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<'_, S>, T> {
             self.runnable_again(task);
         }
         self.w.counters.wakeups_to_idle += u64::from(onto_idle);
-        self.count_wakeup(task, cpu, target, by_task);
+        self.count_wakeup(task, cpu, target, onto_idle);
     }
 
     fn migrated(&mut self, task: TaskId, to: Cpu, pushed: bool) {

@@ -130,10 +130,11 @@ impl Fair {
     }
 
     fn move_waiting(&mut self, w: &mut World, task: TaskId, dst: Cpu) {
+        let src = w.tasks[task.index()].cpu;
         self.dequeue(w, task, Dequeue::Move);
         w.balance_to(task, dst);
         self.enqueue(w, task, Enqueue::Moved);
-        w.charge(dst, w.hw.wakeup_cycles);
+        w.charge_work(dst, src, w.hw.kernel.detach);
     }
 
     /// `active_load_balance_cpu_stop`: with nothing running on `from`, moves one task that may go.
