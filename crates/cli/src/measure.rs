@@ -6,6 +6,7 @@ use crate::guests::{cache, stop_on_signals};
 use crate::output::{print, print_json, write_whole};
 use crate::progress::bar;
 use machine::costs::{self, CostTable};
+use std::path::Path;
 use vm::Arch;
 use vm::boot::Limits;
 use vm::measure::{Case, Measurement, cases};
@@ -57,18 +58,7 @@ fn show(args: &ShowCostsArgs) -> Result<(), Failure> {
         let names: Vec<&str> = costs::names().collect();
         return if args.json { print_json(&names) } else { print(&(names.join("\n") + "\n")) };
     };
-    if costs::names().any(|name| name == table) {
-        return told(&costs::named(table)?, args.json);
-    }
-    let of = |e| match table.ends_with(".toml") {
-        true => format!("{table}: {e}"),
-        false => format!(
-            "found table {table}, expected a file or one of {}",
-            costs::names().collect::<Vec<_>>().join(", ")
-        ),
-    };
-    let text = std::fs::read_to_string(table).map_err(of)?;
-    told(&CostTable::parse(&text, table)?, args.json)
+    told(&costs::find(table, Path::new(""))?, args.json)
 }
 
 fn told(table: &CostTable, as_json: bool) -> Result<(), Failure> {

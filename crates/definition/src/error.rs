@@ -52,6 +52,14 @@ pub enum DefinitionError {
         /// Why not.
         reason: Box<ConstantsError>,
     },
+    /// Counted costs that are none.
+    #[error("{file}: costs: {reason}")]
+    Costs {
+        /// The experiment file.
+        file: String,
+        /// Why not.
+        reason: Box<machine::costs::CostsError>,
+    },
     /// An SMT mode that the machine does not have.
     #[error("{file}: variant `{variant}`: {reason}")]
     Smt {

@@ -47,6 +47,9 @@ pub struct ExperimentFile {
     pub machine: String,
     /// Whose constants hold, if not the machine's own, and those that the experiment sets.
     pub constants: Option<ConstantsEntry>,
+    /// Counted costs in place of those of the machine's architecture: a table's name, or a file relative to this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<String>,
     /// The study whose published figures go beside the results.
     pub study: Option<String>,
     /// Seed of the whole experiment; [`DEFAULT_SEED`] if absent.

@@ -4,9 +4,11 @@ use crate::error::DefinitionError;
 use crate::file::{ExperimentFile, FrequencyEntry, PrefetchEntry, VariantEntry, WorkloadEntry};
 use crate::folder_of;
 use kernel::Kernel;
-use machine::Machine;
+use machine::costs::{CostTable, CostsError};
+use machine::{Machine, costs};
 use setting::{Prefetch, Setting};
 use std::path::Path;
+use std::sync::Arc;
 use workload::rtapp::Built;
 use workload::{BuildError, Target, background};
 
@@ -21,6 +23,15 @@ pub struct Plan {
     pub machine: Machine,
     /// By variant: its kernel.
     pub kernels: Vec<Kernel>,
+}
+
+/// The table of costs that the experiment `path` calls `costs`.
+fn table(costs: &str, path: &str) -> Result<CostTable, DefinitionError> {
+    let wrong = |reason: CostsError| DefinitionError::Costs {
+        file: path.to_string(),
+        reason: Box::new(reason),
+    };
+    costs::find(costs, folder_of(Path::new(path))).map_err(wrong)
 }
 
 impl Plan {
@@ -38,6 +49,9 @@ impl Plan {
                 file: path.to_string(),
                 reason: Box::new(reason),
             })?;
+        }
+        if let Some(costs) = &file.costs {
+            machine.costs = Some(Arc::new(table(costs, path)?));
         }
         let kernel = |v: &VariantEntry| {
             kernel_of(v).map_err(|reason| DefinitionError::Kernel {

@@ -157,6 +157,9 @@ impl Engine for SimEngine {
     }
 
     fn counted(&self, plan: &Plan) -> Vec<String> {
+        if let Some(table) = &plan.machine.costs {
+            return vec![table.kernel.clone()];
+        }
         let releases = plan.file.variants.iter().map(|v| (v.kernel.major, v.kernel.minor));
         costs::counted_on(plan.machine.arch, releases)
     }

@@ -7,7 +7,7 @@ mod shipped;
 
 pub use parts::{Channel, End, Parts, Target, Wake, Work};
 use serde::{Deserialize, Serialize};
-pub use shipped::{counted_on, named, names, nearest};
+pub use shipped::{counted_on, find, named, names, nearest};
 
 /// A table that is none.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -21,7 +21,7 @@ pub enum CostsError {
         reason: String,
     },
     /// A name that no table has.
-    #[error("found no table `{name}`, expected one of {known}")]
+    #[error("found no table `{name}`, expected a file (.toml) or one of {known}")]
     Unknown {
         /// The name.
         name: String,

@@ -1,8 +1,10 @@
 //! The machine model: one type that every reader fills and every other crate reads.
 
 use crate::constants::Constants;
+use crate::costs::CostTable;
 use crate::cpuset::CpuSet;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Processor architecture, which decides the topology levels a kernel builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -231,6 +233,9 @@ pub struct Machine {
     pub firmware: Option<Firmware>,
     /// What things cost here.
     pub constants: Constants,
+    /// Counted costs in place of those that come with schedscape.
+    #[serde(skip)]
+    pub costs: Option<Arc<CostTable>>,
     /// What the machine's source cannot tell, one sentence each.
     pub unknown: Vec<String>,
 }

@@ -149,6 +149,7 @@ fn machine(frame: &Frame, draw: &Draw) -> Machine {
         cppc: cppc(frame, draw),
         vendor: draw.seed(1).is_multiple_of(2).then(|| format!("Genuine{}", draw.text)),
         smt_control: draw.seed(2).is_multiple_of(2).then(|| "on".to_string()),
+        costs: None,
         firmware: [None, Some(Firmware::Acpi), Some(Firmware::DeviceTree)]
             [draw.seed(3) as usize % 3],
         constants: Constants::default(),

@@ -33,6 +33,7 @@ pub(crate) fn bare(cpus: impl IntoIterator<Item = (u32, u32, u32, u32)>) -> Mach
         cppc: Vec::new(),
         vendor: None,
         smt_control: None,
+        costs: None,
         firmware: None,
         constants: Constants::default(),
         unknown: Vec::new(),

@@ -14,6 +14,7 @@ pub(crate) use clocks::ClockModel;
 use machine::Machine;
 use machine::costs::{Channel, Parts, nearest};
 pub(crate) use memory::{MAX_LEVELS, Memory};
+use std::sync::Arc;
 use workload::QueueKind;
 
 /// Costs in cycles unless named otherwise.
@@ -48,7 +49,9 @@ pub struct Hardware {
 /// # Errors
 /// An architecture without counts, a table that lacks some.
 pub(crate) fn counted(machine: &Machine, release: (u16, u16)) -> Result<Parts, SimError> {
-    let table = nearest(machine.arch, release).map_err(|reason| SimError::Costs {
+    let shipped = || nearest(machine.arch, release).map(Arc::new);
+    let table = machine.costs.clone().map_or_else(shipped, Ok);
+    let table = table.map_err(|reason| SimError::Costs {
         machine: machine.name.clone(),
         reason: reason.to_string(),
     })?;

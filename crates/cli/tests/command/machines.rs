@@ -52,3 +52,42 @@ fn an_experiment_names_a_variant_and_sets_constants() {
     assert!(error.contains("bad.toml") && error.contains("such as `scan_cpu_ns`"), "{error}");
     assert!(!out.exists());
 }
+
+/// Half the instructions make pipes faster, and results say whose counts these are.
+#[test]
+fn an_experiment_brings_its_own_counts() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let table = include_str!("../../../machine/costs/ppc64el-6.12.toml");
+    let half = |line: &str| match line.strip_prefix("kernel_instructions = ") {
+        Some(count) => {
+            format!("kernel_instructions = {}", count.parse::<f64>().expect("a count") / 2.0)
+        }
+        None => line.to_string(),
+    };
+    let halved: Vec<String> = table.lines().map(half).collect();
+    write(dir.path(), "half.toml", &halved.join("\n"));
+    let run = |costs: &str| {
+        let text = format!(
+            "name = \"pipe\"\nmachine = \"power9-big-core\"\n{costs}\n\
+             variant = [{{ name = \"a\", kernel = \"6.12\" }}, {{ name = \"b\", kernel = \"6.12\" }}]\n\
+             [constants]\nscan_cpu_ns = 60\n\
+             [[workload]]\nname = \"pipe\"\nruns = 2\nsched_pipe = {{ loops = 1000000, loops_run = 1000, cpus = \"0\" }}\n"
+        );
+        write(dir.path(), "e.toml", &text)
+    };
+    let mean = |file: &str| {
+        let text = stdout(&["run", file, "--json"]);
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let metric = &json["workloads"][0]["metrics"][0]["variants"][0]["summary"]["mean"];
+        metric.as_f64().unwrap_or_else(|| panic!("a metric in {text}"))
+    };
+    let whole = mean(&run(""));
+    let half = mean(&run("costs = \"half.toml\""));
+    assert!((0.5..0.7).contains(&(half / whole)), "{half} of {whole}");
+    assert_eq!(mean(&run("costs = \"ppc64el-6.12\"")), whole);
+    assert!(stdout(&["run", &run("")]).contains("was counted on 6.12"));
+    let error = refused(&["run", &run("costs = \"m68k-2.0\"")]);
+    assert!(error.contains("e.toml: costs: found no table `m68k-2.0`"), "{error}");
+    let error = refused(&["run", &run("costs = \"none.toml\"")]);
+    assert!(error.contains("none.toml: "), "{error}");
+}

@@ -62,6 +62,7 @@ impl Shape {
             cppc: Vec::new(),
             vendor: None,
             smt_control: None,
+            costs: None,
             firmware: None,
             constants: Constants::default(),
             unknown: vec![],

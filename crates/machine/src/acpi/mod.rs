@@ -146,6 +146,7 @@ fn machine(tables: &[Table], name: &str, place: &str) -> Result<Machine, Machine
         cppc: Vec::new(),
         vendor: None,
         smt_control: None,
+        costs: None,
         firmware: Some(Firmware::Acpi),
         constants: Constants::default(),
         unknown,

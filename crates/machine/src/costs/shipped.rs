@@ -2,6 +2,7 @@
 
 use super::{CostTable, CostsError};
 use crate::model::Arch;
+use std::path::Path;
 
 macro_rules! tables {
     ($($name:literal),* $(,)?) => {
@@ -27,6 +28,21 @@ pub fn named(name: &str) -> Result<CostTable, CostsError> {
         known: names().collect::<Vec<_>>().join(", "),
     })?;
     CostTable::parse(found.1, name)
+}
+
+/// The table called `spec`, or the file `spec` relative to `folder`.
+///
+/// # Errors
+/// A name that no table has, and files as [`CostTable::parse`] refuses them.
+pub fn find(spec: &str, folder: &Path) -> Result<CostTable, CostsError> {
+    if names().any(|name| name == spec) || !spec.ends_with(".toml") {
+        return named(spec);
+    }
+    let file = folder.join(spec).display().to_string();
+    match std::fs::read_to_string(&file) {
+        Ok(text) => CostTable::parse(&text, &file),
+        Err(reason) => Err(CostsError::File { file, reason: reason.to_string() }),
+    }
 }
 
 /// The table for a kernel of `release` (major, minor) on `arch`: of the newest release up to this one, or of the oldest.
@@ -77,6 +93,22 @@ mod tests {
             assert!(table.operations.len() > 40, "{name}");
         }
         assert!(named("m68k-2.0").unwrap_err().to_string().contains("arm64-6.12"));
+    }
+
+    #[test]
+    fn a_name_or_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let table = CostTable { kernel: "mine".to_string(), ..named("arm64-6.12").unwrap() };
+        std::fs::write(dir.path().join("mine.toml"), toml::to_string(&table).unwrap()).unwrap();
+        assert_eq!(find("mine.toml", dir.path()), Ok(table));
+        assert_eq!(find("arm64-6.12", dir.path()), named("arm64-6.12"));
+        for (spec, says) in [
+            ("theirs.toml", "theirs.toml: "),
+            ("theirs", "expected a file (.toml) or one of amd64"),
+        ] {
+            let error = find(spec, dir.path()).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
     }
 
     #[test]

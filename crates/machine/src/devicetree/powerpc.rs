@@ -56,6 +56,7 @@ pub(super) fn machine(
         cppc: Vec::new(),
         vendor: None,
         smt_control: None,
+        costs: None,
         firmware: Some(Firmware::DeviceTree),
         constants: Constants::default(),
         unknown,

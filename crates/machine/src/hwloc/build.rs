@@ -45,6 +45,7 @@ pub(super) fn machine(topology: &Topology, source: &Source<'_>) -> Result<Machin
         cppc: Vec::new(),
         vendor,
         smt_control: None,
+        costs: None,
         firmware: None,
         constants: Constants::default(),
         unknown,

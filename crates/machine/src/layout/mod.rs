@@ -175,6 +175,7 @@ impl Layout {
             cppc: Vec::new(),
             vendor: None,
             smt_control: None,
+            costs: None,
             firmware: None,
             constants: Constants::default(),
             unknown: Vec::new(),

@@ -53,6 +53,7 @@ pub(super) fn merge(tables: Machine, seen: Machine, root: &str) -> Result<Machin
         cppc: seen.cppc,
         vendor: seen.vendor,
         smt_control: seen.smt_control,
+        costs: None,
         firmware: seen.firmware,
         ..merged
     })

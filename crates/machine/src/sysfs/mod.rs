@@ -73,6 +73,7 @@ pub(crate) fn read_files(sysfs: &Files, arch: Arch, name: &str) -> Result<Machin
         cppc,
         vendor: None,
         smt_control,
+        costs: None,
         firmware: None,
         constants: Constants::default(),
         unknown,

@@ -37,6 +37,7 @@ pub fn smt(cores: u32, threads: u32) -> Machine {
         cppc: Vec::new(),
         vendor: None,
         smt_control: None,
+        costs: None,
         firmware: None,
         constants: power9().constants,
         unknown: Vec::new(),
