@@ -1,6 +1,7 @@
 //! What a machine's constants rest on.
 
 use machine::{Constants, Mark};
+use textwrap::WordSplitter;
 
 /// The overridden and the calibrated constants with where they come from, then the names of the others by mark.
 pub fn by_mark(machine: &str, constants: &Constants) -> String {
@@ -27,11 +28,12 @@ pub fn by_mark(machine: &str, constants: &Constants) -> String {
 /// The kernels on which costs were counted.
 pub fn counted(kernels: &[String]) -> String {
     let list = format!(
-        "What kernels do for messages, wake-ups, switches and processes was counted on {}",
+        "What kernels do for messages, wake-ups, switches and processes was counted on {}.",
         kernels.join(", ")
     );
+    let options = textwrap::Options::new(96).word_splitter(WordSplitter::NoHyphenation);
     match kernels {
         [] => String::new(),
-        _ => format!("{}.\n", textwrap::fill(&list, 96)),
+        _ => format!("{}\n", textwrap::fill(&list, options)),
     }
 }

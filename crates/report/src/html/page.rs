@@ -32,6 +32,8 @@ pub(super) struct Page {
     variants: Vec<Variant>,
     workloads: Vec<Workload>,
     constants: Vec<Constant>,
+    /// Kernels on which costs were counted, in one sentence, or nothing.
+    counted: String,
     /// How many of all verdicts are what.
     tally: String,
     outcomes: Vec<Outcome>,
@@ -83,6 +85,7 @@ impl Page {
             variants: compared::variants(source),
             workloads: compared::workloads(source),
             constants: compared::constants(source),
+            counted: crate::constants::counted(&source.analysis.results.counted),
             tally,
             outcomes,
             further_proven: further.iter().filter(|o| o.is_proven()).count(),

@@ -59,7 +59,8 @@ fn parsed(html: &str) -> roxmltree::Document<'_> {
 #[test]
 fn a_page_holds_every_variant_verdict_and_section() {
     let plan = plan(|text| text);
-    let results = results(&plan);
+    let mut results = results(&plan);
+    results.counted = vec!["6.12.1-arm64".to_string()];
     let html = report(Ok(&plan), &results).html().expect("a page");
     let page = parsed(&html);
     for variant in &results.experiment.variants {
@@ -74,6 +75,7 @@ fn a_page_holds_every_variant_verdict_and_section() {
     assert_eq!(page.descendants().filter(|n| n.has_tag_name("image")).count(), 1);
     assert!(page.descendants().any(|n| n.has_tag_name("mark")), "big-core changes domains");
     assert!(html.contains("schedscape run power9-big-core.toml --out out/power9-big-core"));
+    assert!(html.contains("was counted on 6.12.1-arm64."));
     assert_eq!(html, report(Ok(&plan), &results).html().expect("the same page"));
 }
 
