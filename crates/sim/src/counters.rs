@@ -240,6 +240,10 @@ pub struct Counters {
     pub ilb_kicks: u64,
     /// Inter-processor interrupts sent.
     pub ipis: u64,
+    /// Instructions of the kernel that were counted in guests and charged.
+    pub kernel_instructions: u64,
+    /// Lines that CPUs waited for, in thousandths, by distance to the CPU that had them.
+    pub lines_by_distance: [u64; Distance::COUNT],
     /// Running time by number of busy threads on the pipeline, from 0 (unused) to 8.
     pub run_ns_by_busy: [u64; 9],
     /// Idle time.
@@ -267,6 +271,11 @@ impl Counters {
     pub fn note_latency(&mut self, ns: u64) {
         let bin = (ns / 1000).max(1).ilog2() as usize;
         self.wakeup_latency[bin.min(LATENCY_BINS - 1)] += 1;
+    }
+
+    /// Notes `lines` that a CPU waits for.
+    pub fn note_lines(&mut self, distance: Distance, lines: f64) {
+        self.lines_by_distance[distance as usize] += (lines * 1000.0) as u64;
     }
 
     /// Every counter with its value, always the same ones in the same order.
@@ -345,6 +354,13 @@ impl Counters {
             (number("alb_pushed", "running tasks pushed to another CPU"), self.alb_pushed),
             (number("ilb_kicks", "idle CPUs kicked to balance for all idle CPUs"), self.ilb_kicks),
             (number("ipis", "inter-processor interrupts sent"), self.ipis),
+            (
+                number(
+                    "kernel_instructions",
+                    "instructions of the kernel, as far as they were counted",
+                ),
+                self.kernel_instructions,
+            ),
             (Counter::ns("idle_ns", "idle time"), self.idle_ns),
             (Counter::ns("waking_ns", "time spent leaving idle states"), self.waking_ns),
         ]
@@ -366,6 +382,12 @@ impl Counters {
                 &self.placements_by_distance,
             ),
             ("balanced", "moves by the balancer, so far", None, &self.balanced_by_distance),
+            (
+                "lines",
+                "cache lines that the kernel's work waited for, from a CPU so far",
+                None,
+                &self.lines_by_distance.map(|thousandths| thousandths / 1000),
+            ),
         ] {
             for (distance, &n) in Distance::ALL.iter().zip(counts) {
                 let counter = Counter::number(&format!("{what}_{}", distance.name()), help);

@@ -44,6 +44,15 @@ pub struct Hardware {
     handover_ns: [f64; Distance::COUNT],
 }
 
+/// Work of a core without lines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Effort {
+    /// One atomic operation of the program.
+    Atomic,
+    /// Instructions of the kernel.
+    Kernel(f64),
+}
+
 /// What was counted on the machine's architecture, and a kernel near `release` (major, minor).
 ///
 /// # Errors
@@ -114,21 +123,21 @@ impl Hardware {
         instructions * self.kernel_cpi
     }
 
-    /// Cycles of a send that finds room, but for its lines.
-    pub fn send_cycles(&self, kind: QueueKind) -> f64 {
-        self.end_cycles(kind, self.channel(kind).send.instructions)
+    /// What a send takes that finds room, but for its lines.
+    pub fn send(&self, kind: QueueKind) -> Effort {
+        self.end(kind, self.channel(kind).send.instructions)
     }
 
-    /// Cycles of a read that finds a message, but for its lines.
-    pub fn receive_cycles(&self, kind: QueueKind) -> f64 {
-        self.end_cycles(kind, self.channel(kind).receive.instructions)
+    /// What a read takes that finds a message, but for its lines.
+    pub fn receive(&self, kind: QueueKind) -> Effort {
+        self.end(kind, self.channel(kind).receive.instructions)
     }
 
     /// A word in memory changes without the kernel.
-    fn end_cycles(&self, kind: QueueKind, instructions: f64) -> f64 {
+    fn end(&self, kind: QueueKind, instructions: f64) -> Effort {
         match kind {
-            QueueKind::Futex => self.atomic_cycles,
-            _ => self.kernel_cycles(instructions),
+            QueueKind::Futex => Effort::Atomic,
+            _ => Effort::Kernel(instructions),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::counters::Counters;
 use crate::events::NEVER;
-use crate::hardware::Hardware;
+use crate::hardware::{Effort, Hardware};
 use crate::idle::Memory;
 use crate::pelt_clock::PeltClock;
 use crate::rng::Stream;
@@ -360,22 +360,47 @@ impl World<'_> {
         self.cpus[cpu as usize].debt += cycles;
     }
 
-    /// The same for lines to fetch, which travel at the fabric's clock and not the core's; in cycles of the nominal one.
-    pub(crate) fn charge_lines(&mut self, cpu: Cpu, cycles: f64) {
+    /// The same for lines that `cpu` fetches from `from`: they travel at the fabric's clock and not the core's.
+    pub(crate) fn charge_lines(&mut self, cpu: Cpu, from: Cpu, lines: f64) {
+        let cycles = self.lines_cycles(cpu, from, lines);
         let c = &mut self.cpus[cpu as usize];
         c.debt += cycles * c.clock;
     }
 
+    /// Counts lines that `cpu` fetches from `from`; how long that takes, in cycles of the nominal clock.
+    pub(crate) fn lines_cycles(&mut self, cpu: Cpu, from: Cpu, lines: f64) -> f64 {
+        if cpu == from {
+            return 0.0;
+        }
+        let distance = self.topo.distance(from, cpu);
+        self.counters.note_lines(distance, lines);
+        self.hw.lines_cycles(distance, lines)
+    }
+
     /// [`charge`](World::charge) for instructions of the kernel.
     pub(crate) fn charge_kernel(&mut self, cpu: Cpu, instructions: f64) {
-        self.charge(cpu, self.hw.kernel_cycles(instructions));
+        let cycles = self.kernel_cycles(instructions);
+        self.charge(cpu, cycles);
+    }
+
+    /// Counts instructions of the kernel; how many cycles they take.
+    pub(crate) fn kernel_cycles(&mut self, instructions: f64) -> f64 {
+        self.counters.kernel_instructions += instructions as u64;
+        self.hw.kernel_cycles(instructions)
+    }
+
+    /// Counts an effort; how many cycles it takes.
+    pub(crate) fn effort_cycles(&mut self, effort: Effort) -> f64 {
+        match effort {
+            Effort::Atomic => self.hw.atomic_cycles,
+            Effort::Kernel(instructions) => self.kernel_cycles(instructions),
+        }
     }
 
     /// The same for work whose lines come from `from`.
     pub(crate) fn charge_work(&mut self, cpu: Cpu, from: Cpu, work: Work) {
         self.charge_kernel(cpu, work.instructions);
-        let distance = self.topo.distance(from, cpu);
-        self.charge_lines(cpu, self.hw.lines_cycles(distance, work.lines));
+        self.charge_lines(cpu, from, work.lines);
     }
 
     /// Moves a task that is not queued to `cpu` for the balancer.

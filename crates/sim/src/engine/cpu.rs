@@ -167,7 +167,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let same = std::mem::replace(&mut self.w.cpus[cpu as usize].mm, mm) == mm;
         let kernel = &self.w.hw.kernel;
         let switch = if same { kernel.thread_switch } else { kernel.switch };
-        let switch_cycles = self.w.hw.kernel_cycles(switch);
+        let switch_cycles = self.w.kernel_cycles(switch);
         let clock = self.w.cpus[cpu as usize].clock;
         self.w.charge(cpu, switch_cycles + woken_cycles + fetch * clock);
     }

@@ -130,15 +130,15 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             return self.wait_in(cpu, task, id, State::Reading(id));
         };
         self.fetch(cpu, id, false);
-        self.w.charge(cpu, self.w.hw.receive_cycles(queue.kind));
+        let effort = self.w.hw.receive(queue.kind);
+        let cycles = self.w.effort_cycles(effort);
+        self.w.charge(cpu, cycles);
         let t = &mut self.w.tasks[task.index()];
         t.message_ns = message.written_ns;
         t.client = message.client.or(t.client);
         self.trace.received(self.w.now_ns, task, id, message.written_ns);
         if queue.lines > COUNTED_LINES {
-            let distance = self.w.topo.distance(message.writer, cpu);
-            let more = f64::from(queue.lines - COUNTED_LINES);
-            self.w.charge_lines(cpu, self.w.hw.lines_cycles(distance, more));
+            self.w.charge_lines(cpu, message.writer, f64::from(queue.lines - COUNTED_LINES));
         }
         if room {
             self.wake_writer(cpu, task, id);
@@ -162,8 +162,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             Some(last) if last != cpu => (last, end.first),
             _ => (other.unwrap_or(cpu), end.again),
         };
-        let distance = self.w.topo.distance(from, cpu);
-        self.w.charge_lines(cpu, self.w.hw.lines_cycles(distance, lines));
+        self.w.charge_lines(cpu, from, lines);
     }
 
     /// Puts the running `task` of `cpu` to sleep that found a queue empty, or full.

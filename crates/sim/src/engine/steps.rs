@@ -8,6 +8,7 @@
 use super::Sim;
 use super::core::Core;
 use super::cpu::Step;
+use crate::hardware::Effort;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, State, TaskId};
@@ -62,10 +63,10 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                 let cycles = self.draws.work.draw(work.cycles, work.spread);
                 // No one sees a computation end, so it takes in the work that leads up to the next step.
                 let next = self.op_ahead(task, 1).filter(|_| !self.uses_memory(task));
-                match next.and_then(|next| self.lead_cycles(next)) {
+                match next.and_then(|next| self.lead(next)) {
                     Some(lead) => {
                         self.w.tasks[task.index()].pc += 1;
-                        Doing::Cycles(cycles + lead)
+                        Doing::Cycles(cycles + self.w.effort_cycles(lead))
                     }
                     None => Doing::Cycles(cycles),
                 }
@@ -87,8 +88,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                     self.next_op(task)
                 };
             }
-            op => match op.and_then(|op| self.lead_cycles(op)) {
-                Some(lead) => Doing::Cycles(lead),
+            op => match op.and_then(|op| self.lead(op)) {
+                Some(lead) => Doing::Cycles(self.w.effort_cycles(lead)),
                 None if in_debt => return Step::Busy,
                 None => return self.instant(cpu, task, op),
             },
@@ -98,21 +99,21 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     }
 
     /// Work from entering a step to its effect, where that is always the same.
-    fn lead_cycles(&self, op: &Op) -> Option<f64> {
+    fn lead(&self, op: &Op) -> Option<Effort> {
         let hw = self.w.hw;
-        let syscall = Some(hw.kernel_cycles(hw.kernel.syscall));
+        let syscall = Some(Effort::Kernel(hw.kernel.syscall));
         match op {
-            &Op::Send(queue) => Some(hw.send_cycles(self.queue(queue).kind)),
+            &Op::Send(queue) => Some(hw.send(self.queue(queue).kind)),
             Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. } | Op::Signal(_) | Op::Broadcast(_) => {
-                Some(hw.atomic_cycles)
+                Some(Effort::Atomic)
             }
-            Op::Barrier(_) => Some(hw.atomic_cycles),
-            Op::Reply => Some(hw.send_cycles(QueueKind::Loopback)),
-            Op::Fork(_) | Op::Clone(_) => Some(hw.kernel_cycles(hw.kernel.fork)),
-            Op::Exec => Some(hw.kernel_cycles(hw.kernel.exec)),
+            Op::Barrier(_) => Some(Effort::Atomic),
+            Op::Reply => Some(hw.send(QueueKind::Loopback)),
+            Op::Fork(_) | Op::Clone(_) => Some(Effort::Kernel(hw.kernel.fork)),
+            Op::Exec => Some(Effort::Kernel(hw.kernel.exec)),
             Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_) => syscall,
             Op::SetPolicy(_) | Op::SetUtilClamp { .. } => syscall,
-            Op::Yield => Some(hw.kernel_cycles(hw.kernel.yields)),
+            Op::Yield => Some(Effort::Kernel(hw.kernel.yields)),
             Op::Sleep { .. } | Op::TimerWait { .. } | Op::WaitChildren => syscall,
             Op::Io { .. } => syscall,
             Op::Compute(_) | Op::RunFor(_) | Op::Receive(_) => None,

@@ -31,11 +31,11 @@ pub(super) struct BarrierState {
 impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// Makes the running `task` pay for entering the kernel before it looks again and sleeps; whether it has not yet.
     pub(super) fn enter_kernel(&mut self, task: TaskId) -> bool {
-        let cycles = self.w.hw.kernel_cycles(self.w.hw.kernel.futex.sleep);
-        let t = &mut self.w.tasks[task.index()];
-        if t.in_kernel {
+        if self.w.tasks[task.index()].in_kernel {
             return false;
         }
+        let cycles = self.w.kernel_cycles(self.w.hw.kernel.futex.sleep);
+        let t = &mut self.w.tasks[task.index()];
         t.in_kernel = true;
         t.doing = Doing::Cycles(cycles);
         true
@@ -58,8 +58,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         }
         lock.holder = Some(task);
         if let Some(from) = lock.line_at.replace(cpu).filter(|&from| from != cpu) {
-            let distance = self.w.topo.distance(from, cpu);
-            self.w.charge_lines(cpu, self.w.hw.lines_cycles(distance, 1.0));
+            self.w.charge_lines(cpu, from, 1.0);
         }
         self.trace.locked(self.w.now_ns, task, id);
         self.next_op(task)

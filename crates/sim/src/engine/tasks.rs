@@ -134,16 +134,17 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             (false, false, true) => Target::FarIdle,
             (false, false, false) => Target::FarBusy,
         };
-        let t = &mut self.w.tasks[task.index()];
-        let wake = *hw.channel(t.sleeps_in).wake(to);
-        let distance = topo.distance(cpu, target);
-        t.fetch += hw.lines_cycles(distance, wake.woken.lines);
-        t.woken_cycles += hw.kernel_cycles(wake.woken.instructions);
+        let wake = *hw.channel(self.w.tasks[task.index()].sleeps_in).wake(to);
+        let fetch = self.w.lines_cycles(target, cpu, wake.woken.lines);
+        let mut woken_cycles = self.w.kernel_cycles(wake.woken.instructions);
         if self.w.cpus[cpu as usize].phase == Phase::Running {
             self.w.charge_work(cpu, target, wake.waker);
         } else if cpu == target {
-            t.woken_cycles += hw.kernel_cycles(wake.waker.instructions);
+            woken_cycles += self.w.kernel_cycles(wake.waker.instructions);
         }
+        let t = &mut self.w.tasks[task.index()];
+        t.fetch += fetch;
+        t.woken_cycles += woken_cycles;
     }
 
     /// `cpu` has forked a child onto `target`.
