@@ -40,8 +40,37 @@ pub struct Hardware {
     pub ipi_ns: u64,
     /// From setting `TIF_NEED_RESCHED` to a polling idle loop seeing it, in ns.
     pub poll_ns: u64,
-    /// Handing over a line, in ns, by [`Distance`].
-    handover_ns: [f64; Distance::COUNT],
+    handovers: [Handover; Distance::COUNT],
+}
+
+/// Handing over a line.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Handover {
+    /// In ns of cores at the nominal clock.
+    pub(crate) ns: f64,
+    /// Whether it goes with the core's clock, as within a last-level cache that has that clock. Else it takes its time.
+    pub(crate) at_core_clock: bool,
+}
+
+/// Time for lines on their way.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Travel {
+    /// Cycles of the core, whatever its clock.
+    pub(crate) core_cycles: f64,
+    /// Time at the fabric's clock, in cycles of the core's nominal one.
+    pub(crate) fabric_cycles: f64,
+}
+
+impl Travel {
+    /// Cycles of a core at `clock`, in terms of the nominal one.
+    pub(crate) fn cycles(self, clock: f64) -> f64 {
+        self.core_cycles + self.fabric_cycles * clock
+    }
+
+    pub(crate) fn add(&mut self, more: Travel) {
+        self.core_cycles += more.core_cycles;
+        self.fabric_cycles += more.fabric_cycles;
+    }
 }
 
 /// Work of a core without lines.
@@ -99,7 +128,7 @@ impl Hardware {
             balance_cycles: ns("balance_cpu_ns")?,
             ipi_ns: constant("ipi_ns")? as u64,
             poll_ns: constant("poll_ns")? as u64,
-            handover_ns: memory::handovers(machine, topology)?,
+            handovers: memory::handovers(machine, topology)?,
         })
     }
 
@@ -141,17 +170,22 @@ impl Hardware {
         }
     }
 
-    /// Handing over one line, in ns.
+    /// Handing over one line, in ns of cores at the nominal clock.
     pub fn handover_ns(&self, distance: Distance) -> f64 {
-        self.handover_ns[distance as usize]
+        self.handovers[distance as usize].ns
     }
 
-    /// Cycles to fetch one line that was written at `distance`.
+    /// Whether that takes the same number of the core's cycles at any clock.
+    pub fn at_core_clock(&self, distance: Distance) -> bool {
+        self.handovers[distance as usize].at_core_clock
+    }
+
+    /// Cycles of the nominal clock to fetch one line that was written at `distance`.
     pub fn handover_cycles(&self, distance: Distance) -> f64 {
         self.handover_ns(distance) * self.cycles_per_ns
     }
 
-    /// Cycles to fetch `lines` from a CPU at `distance`, one by one.
+    /// Cycles of the nominal clock to fetch `lines` from a CPU at `distance`, one by one.
     pub fn lines_cycles(&self, distance: Distance, lines: f64) -> f64 {
         lines * self.handover_cycles(distance)
     }

@@ -2,7 +2,7 @@
 
 use crate::counters::Counters;
 use crate::events::NEVER;
-use crate::hardware::{Effort, Hardware};
+use crate::hardware::{Effort, Hardware, Travel};
 use crate::idle::Memory;
 use crate::pelt_clock::PeltClock;
 use crate::rng::Stream;
@@ -155,8 +155,8 @@ pub struct Task {
     /// Its address space, by the task that began it.
     pub(crate) mm: u32,
     pub(crate) children: u32,
-    /// Cycles to spend when it next runs, at the nominal clock: fetching what its waker wrote.
-    pub(crate) fetch: f64,
+    /// What it spends when it next runs on fetching what its waker wrote.
+    pub(crate) fetch: Travel,
     /// Cycles to spend when it next runs: what is left of its wake-up.
     pub(crate) woken_cycles: f64,
     /// What it last slept in.
@@ -201,7 +201,7 @@ impl Task {
             parent: None,
             mm: u32::MAX,
             children: 0,
-            fetch: 0.0,
+            fetch: Travel::default(),
             woken_cycles: 0.0,
             sleeps_in: QueueKind::Futex,
             queued_ns: 0,
@@ -360,21 +360,25 @@ impl World<'_> {
         self.cpus[cpu as usize].debt += cycles;
     }
 
-    /// The same for lines that `cpu` fetches from `from`: they travel at the fabric's clock and not the core's.
+    /// The same for lines that `cpu` fetches from `from`.
     pub(crate) fn charge_lines(&mut self, cpu: Cpu, from: Cpu, lines: f64) {
-        let cycles = self.lines_cycles(cpu, from, lines);
+        let travel = self.travel(cpu, from, lines);
         let c = &mut self.cpus[cpu as usize];
-        c.debt += cycles * c.clock;
+        c.debt += travel.cycles(c.clock);
     }
 
-    /// Counts lines that `cpu` fetches from `from`; how long that takes, in cycles of the nominal clock.
-    pub(crate) fn lines_cycles(&mut self, cpu: Cpu, from: Cpu, lines: f64) -> f64 {
+    /// Counts lines that `cpu` fetches from `from`; how long that takes.
+    pub(crate) fn travel(&mut self, cpu: Cpu, from: Cpu, lines: f64) -> Travel {
         if cpu == from {
-            return 0.0;
+            return Travel::default();
         }
         let distance = self.topo.distance(from, cpu);
         self.counters.note_lines(distance, lines);
-        self.hw.lines_cycles(distance, lines)
+        let cycles = self.hw.lines_cycles(distance, lines);
+        match self.hw.at_core_clock(distance) {
+            true => Travel { core_cycles: cycles, fabric_cycles: 0.0 },
+            false => Travel { core_cycles: 0.0, fabric_cycles: cycles },
+        }
     }
 
     /// [`charge`](World::charge) for instructions of the kernel.

@@ -60,10 +60,10 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     pub(super) fn demand(&mut self, cpu: Cpu, node: u16, bytes_per_cycle: f64) {
         let Some(memory) = &self.setup.memory else { return };
         let supply = memory.bandwidth[node as usize];
-        let rate = self.w.cpus[cpu as usize].rate;
+        let (rate, clock) = (self.w.cpus[cpu as usize].rate, self.w.cpus[cpu as usize].clock);
         let pace = &mut self.memory.paces[cpu as usize];
         pace.bytes_per_cycle = bytes_per_cycle;
-        let wanted = bytes_per_cycle / (1.0 / rate + pace.memory_ns);
+        let wanted = bytes_per_cycle / (1.0 / rate + pace.memory.ns(clock));
         let load = &mut self.memory.nodes[node as usize];
         let at = load.users.iter().position(|u| u.0 == cpu);
         match (at, wanted > 0.0) {

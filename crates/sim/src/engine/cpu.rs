@@ -169,7 +169,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let switch = if same { kernel.thread_switch } else { kernel.switch };
         let switch_cycles = self.w.kernel_cycles(switch);
         let clock = self.w.cpus[cpu as usize].clock;
-        self.w.charge(cpu, switch_cycles + woken_cycles + fetch * clock);
+        self.w.charge(cpu, switch_cycles + woken_cycles + fetch.cycles(clock));
     }
 
     /// The CPU enters an idle state, by its index, from running or from another one.

@@ -7,21 +7,21 @@
 use super::Sim;
 use super::core::Core;
 use super::lines::LineUser;
-use super::working_sets::Fixed;
+use super::working_sets::{Fixed, MemoryTime};
 use crate::events::NEVER;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, TaskId};
 use workload::{LineId, MemoryUse, Op};
 
-/// How fast a CPU's task progresses. A core cycle of it takes `1 / rate + memory_ns + line_ns`, but no less than
+/// How fast a CPU's task progresses. A core cycle of it takes `1 / rate` and the time of memory and lines, but no less than
 /// bandwidth allows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pace {
     /// Whose memory use counts here.
     task: Option<TaskId>,
     /// Memory time of a core cycle.
-    pub(super) memory_ns: f64,
+    pub(super) memory: MemoryTime,
     /// Time of a core cycle for moving the line that it fights for.
     pub(super) line_ns: f64,
     /// Time that a core cycle takes at least, by its node's bandwidth.
@@ -94,16 +94,16 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Doing::Nothing | Doing::Until(_) | Doing::Spin(_) | Doing::Units { .. } => most,
         };
         let node = self.memory.working_sets.home(task).unwrap_or(0);
-        let (memory_ns, bytes) = if cycles > 0.0 {
+        let (memory, bytes) = if cycles > 0.0 {
             let ahead = self.memory.working_sets.forecast(fixed, cpu, task, cycles);
-            (ahead.memory_ns / cycles, ahead.memory_bytes / cycles)
+            (ahead.memory.times(1.0 / cycles), ahead.memory_bytes / cycles)
         } else {
-            (0.0, 0.0)
+            (MemoryTime::default(), 0.0)
         };
         let pace = &mut self.memory.paces[cpu as usize];
         pace.task = Some(task);
         pace.node = node;
-        pace.memory_ns = memory_ns;
+        pace.memory = memory;
         if bytes > 0.0 || pace.bytes_per_cycle > 0.0 {
             self.demand(cpu, node, bytes);
         }
@@ -112,8 +112,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     fn account(&mut self, cpu: Cpu, task: TaskId, fixed: Fixed) {
         let pace = &mut self.memory.paces[cpu as usize];
         let cycles = std::mem::take(&mut pace.cycles);
-        let paid_ns = cycles * pace.memory_ns;
-        self.memory.working_sets.account(fixed, cpu, task, cycles, paid_ns);
+        let paid = pace.memory.times(cycles);
+        self.memory.working_sets.account(fixed, cpu, task, cycles, paid);
     }
 
     /// Ends the memory use that counts on `cpu`.
@@ -125,7 +125,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         }
         let pace = &mut self.memory.paces[cpu as usize];
         pace.cycles = 0.0;
-        pace.memory_ns = 0.0;
+        pace.memory = MemoryTime::default();
         if pace.bytes_per_cycle > 0.0 {
             let node = pace.node;
             self.demand(cpu, node, 0.0);
@@ -136,7 +136,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     pub(super) fn slow_down(&mut self, cpu: Cpu) {
         let c = &mut self.w.cpus[cpu as usize];
         let pace = &self.memory.paces[cpu as usize];
-        let stalled = 1.0 + c.rate * (pace.memory_ns + pace.line_ns);
+        let stalled = 1.0 + c.rate * (pace.memory.ns(c.clock) + pace.line_ns);
         c.slow = stalled.max(c.rate * pace.floor_ns);
     }
 }

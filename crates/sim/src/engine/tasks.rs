@@ -135,7 +135,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             (false, false, false) => Target::FarBusy,
         };
         let wake = *hw.channel(self.w.tasks[task.index()].sleeps_in).wake(to);
-        let fetch = self.w.lines_cycles(target, cpu, wake.woken.lines);
+        let fetch = self.w.travel(target, cpu, wake.woken.lines);
         let mut woken_cycles = self.w.kernel_cycles(wake.woken.instructions);
         if self.w.cpus[cpu as usize].phase == Phase::Running {
             self.w.charge_work(cpu, target, wake.waker);
@@ -143,7 +143,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             woken_cycles += self.w.kernel_cycles(wake.waker.instructions);
         }
         let t = &mut self.w.tasks[task.index()];
-        t.fetch += fetch;
+        t.fetch.add(fetch);
         t.woken_cycles += woken_cycles;
     }
 

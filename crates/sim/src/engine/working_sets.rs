@@ -38,13 +38,45 @@ struct WorkingSet {
     home: u16,
     warm: Vec<Warm>,
     /// Memory time of work done that the task has not spent yet; what others did meanwhile is known late.
-    owed_ns: f64,
+    owed: MemoryTime,
+}
+
+/// Time spent on memory.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct MemoryTime {
+    /// Whatever the core's clock.
+    ns: f64,
+    /// At the nominal clock; it goes with the core's.
+    core_ns: f64,
+}
+
+impl MemoryTime {
+    fn add(&mut self, ns: f64, at_core_clock: bool) {
+        *(if at_core_clock { &mut self.core_ns } else { &mut self.ns }) += ns;
+    }
+
+    fn plus(self, more: MemoryTime) -> MemoryTime {
+        MemoryTime { ns: self.ns + more.ns, core_ns: self.core_ns + more.core_ns }
+    }
+
+    pub(super) fn times(self, factor: f64) -> MemoryTime {
+        MemoryTime { ns: self.ns * factor, core_ns: self.core_ns * factor }
+    }
+
+    fn positive(self) -> MemoryTime {
+        MemoryTime { ns: self.ns.max(0.0), core_ns: self.core_ns.max(0.0) }
+    }
+
+    /// In ns, of a core at `clock` in terms of the nominal one.
+    pub(super) fn ns(self, clock: f64) -> f64 {
+        self.ns + self.core_ns / clock
+    }
 }
 
 /// What so many cycles of a task cost and leave.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outcome {
-    pub(super) memory_ns: f64,
+    pub(super) memory: MemoryTime,
     /// From or to memory.
     pub(super) memory_bytes: f64,
     /// By level: warm bytes at the end, and bytes that came in.
@@ -86,9 +118,9 @@ impl WorkingSets {
             return;
         }
         // What the task owes for the set before remains.
-        let owed_ns = slot.as_ref().map_or(0.0, |s| s.owed_ns);
+        let owed = slot.as_ref().map_or(MemoryTime::default(), |s| s.owed);
         let home = fixed.memory.node_of[cpu as usize];
-        *slot = Some(WorkingSet { used, home, warm: Vec::with_capacity(MAX_PLACES), owed_ns });
+        *slot = Some(WorkingSet { used, home, warm: Vec::with_capacity(MAX_PLACES), owed });
     }
 
     pub(super) fn has(&self, task: TaskId) -> bool {
@@ -100,14 +132,14 @@ impl WorkingSets {
         Some(self.sets.get(task.index())?.as_ref()?.home)
     }
 
-    /// `task` did `cycles` on `cpu` since it was last accounted for, and spent `paid_ns` on memory.
+    /// `task` did `cycles` on `cpu` since it was last accounted for, and spent `paid` on memory.
     pub(super) fn account(
         &mut self,
         fixed: Fixed,
         cpu: Cpu,
         task: TaskId,
         cycles: f64,
-        paid_ns: f64,
+        paid: MemoryTime,
     ) {
         let WorkingSets { sets, filled_bytes } = self;
         let Some(Some(set)) = sets.get_mut(task.index()) else { return };
@@ -115,7 +147,7 @@ impl WorkingSets {
         path.iter().for_each(|&cache| set.note(cache, path, filled_bytes));
         let came_in = |w: &Warm| filled_bytes[w.cache as usize] - w.seen_bytes;
         let outcome = set.outcome(fixed, cpu, cycles, filled_bytes, came_in);
-        set.owed_ns += outcome.memory_ns - paid_ns;
+        set.owed = set.owed.plus(outcome.memory).plus(paid.times(-1.0));
         for warm in &mut set.warm {
             let filled = &mut filled_bytes[warm.cache as usize];
             let others = *filled - warm.seen_bytes;
@@ -140,7 +172,7 @@ impl WorkingSets {
         let Some(Some(set)) = self.sets.get(task.index()) else { return Outcome::default() };
         let others = |w: &Warm| w.pressure * cycles;
         let mut outcome = set.outcome(fixed, cpu, cycles, &self.filled_bytes, others);
-        outcome.memory_ns = (outcome.memory_ns + set.owed_ns).max(0.0);
+        outcome.memory = outcome.memory.plus(set.owed).positive();
         outcome
     }
 }
@@ -173,7 +205,7 @@ impl WorkingSet {
         let touches = cycles / 1000.0 * self.used.touches_per_kcycle;
         let stream_bytes = cycles / 1000.0 * self.used.stream_bytes_per_kcycle;
         let mut out = Outcome::default();
-        let (mut lines, mut ns) = (touches, 0.0);
+        let (mut lines, mut time) = (touches, MemoryTime::default());
         let path = memory.path(cpu);
         for (level, &number) in path.iter().enumerate() {
             let Some(warm) = self.warm.iter().find(|w| w.cache == number) else { continue };
@@ -185,7 +217,7 @@ impl WorkingSet {
             };
             let stretch = fit.stretch(warm.bytes, touches, others(warm) + stream_bytes);
             let misses = stretch.misses.min(lines);
-            ns += (lines - misses) * cache.hit_ns;
+            time.add((lines - misses) * cache.hit_ns, cache.at_core_clock);
             lines = misses;
             let came_in = misses * memory.line_bytes + stream_bytes;
             out.levels[level] = (stretch.warm_bytes, came_in);
@@ -199,11 +231,13 @@ impl WorkingSet {
             let came_in = filled_bytes[warm.cache as usize] - warm.seen_bytes;
             let there = warm.bytes * survives(came_in, cache.size_bytes) / memory.line_bytes;
             let fetched = (there * (1.0 - out.untouched)).min(lines);
-            ns += fetched * memory.fetch_ns(fixed.hw, fixed.topo, cpu, warm.cache);
+            let distance = memory.distance(fixed.topo, cpu, warm.cache);
+            let ns = fetched * fixed.hw.handover_ns(distance);
+            time.add(ns, fixed.hw.at_core_clock(distance));
             lines -= fetched;
         }
-        ns += lines * memory.memory_ns(cpu, self.home);
-        out.memory_ns = ns / self.used.overlap;
+        time.add(lines * memory.memory_ns(cpu, self.home), false);
+        out.memory = time.times(1.0 / self.used.overlap);
         out.memory_bytes = lines * memory.line_bytes + stream_bytes;
         out
     }

@@ -1,6 +1,6 @@
 //! Caches and memory as numbers: who shares what, how large, how far, how fast.
 
-use super::Hardware;
+use super::Handover;
 use crate::SimError;
 use crate::topology::{Cpu, Distance, Topology};
 use machine::{CacheKind, Machine};
@@ -12,8 +12,10 @@ pub(crate) const MAX_LEVELS: usize = 4;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cache {
     pub(crate) size_bytes: f64,
-    /// What a hit costs beyond the core cycles; 0 in the L1.
+    /// What a hit costs beyond the core cycles, at the nominal clock; 0 in the L1.
     pub(crate) hit_ns: f64,
+    /// Whether that goes with the core's clock.
+    pub(crate) at_core_clock: bool,
     /// Stands for its place among the others.
     first: Cpu,
     /// Whether it is the last on the way to memory.
@@ -79,9 +81,9 @@ impl Memory {
         self.latency_ns[from * self.bandwidth.len() + home as usize]
     }
 
-    /// What `cpu` pays for a line that `cache`, which is not its own, still has, in ns.
-    pub(crate) fn fetch_ns(&self, hw: &Hardware, topo: &Topology, cpu: Cpu, cache: u16) -> f64 {
-        hw.handover_ns(topo.distance(cpu, self.caches[cache as usize].first))
+    /// How far from `cpu` a cache is that is not its own.
+    pub(crate) fn distance(&self, topo: &Topology, cpu: Cpu, cache: u16) -> Distance {
+        topo.distance(cpu, self.caches[cache as usize].first)
     }
 }
 
@@ -112,6 +114,7 @@ fn caches(machine: &Machine) -> Result<Numbered, SimError> {
         caches.push(Cache {
             size_bytes: f64::from(size) * 1024.0,
             hit_ns: hit_ns(machine, cache.level)?,
+            at_core_clock: cache.level <= 2 || llc_slower(machine).is_some(),
             first: first as Cpu,
             last_level: false,
         });
@@ -120,12 +123,20 @@ fn caches(machine: &Machine) -> Result<Numbered, SimError> {
     Ok((caches, by_index, line_bytes))
 }
 
-/// The L1's latency is part of a program's core cycles; an L2 runs with the core's clock, what is beyond does not.
+/// How much longer what happens within a last-level cache takes at the nominal clock than it was measured to take at `llc_clock_khz`;
+/// `None` where the core's clock does not matter there.
+fn llc_slower(machine: &Machine) -> Option<f64> {
+    let clock = |name| machine.constants.value(name).ok();
+    Some(clock("llc_clock_khz")? / clock("nominal_khz")?)
+}
+
+/// The L1's latency is part of a program's core cycles; an L2 runs with the core's clock.
 fn hit_ns(machine: &Machine, level: u8) -> Result<f64, SimError> {
     match level {
         0 | 1 => Ok(0.0),
         2 => Ok(constant(machine, "l2_latency_cycles")? / constant(machine, "nominal_khz")? * 1e6),
-        _ => constant(machine, &format!("l{level}_latency_ns")),
+        _ => Ok(constant(machine, &format!("l{level}_latency_ns"))?
+            * llc_slower(machine).unwrap_or(1.0)),
     }
 }
 
@@ -163,12 +174,15 @@ fn bandwidth(machine: &Machine) -> Result<Vec<f64>, SimError> {
 pub(crate) fn handovers(
     machine: &Machine,
     topo: &Topology,
-) -> Result<[f64; Distance::COUNT], SimError> {
-    let mut out = [0.0; Distance::COUNT];
+) -> Result<[Handover; Distance::COUNT], SimError> {
+    let mut out = [Handover::default(); Distance::COUNT];
     for distance in topo.distances() {
-        if let Some(name) = distance.handover_constant() {
-            out[distance as usize] = constant(machine, name)?;
-        }
+        let Some(name) = distance.handover_constant() else { continue };
+        let slower = llc_slower(machine).filter(|_| distance <= Distance::Llc);
+        out[distance as usize] = Handover {
+            ns: constant(machine, name)? * slower.unwrap_or(1.0),
+            at_core_clock: slower.is_some(),
+        };
     }
     Ok(out)
 }
