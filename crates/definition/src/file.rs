@@ -438,7 +438,7 @@ mod tests {
     #[test]
     fn constants_are_a_name_or_a_table() {
         let name = GOOD.replacen("seed = ", "constants = \"power8\"\nseed = ", 1);
-        let table = format!("{GOOD}\n[constants]\nfrom = \"power8\"\nscan_cpu_ns = 60\n");
+        let table = format!("{GOOD}\n[constants]\nfrom = \"power8\"\ntick_ns = 60\n");
         for (text, values) in [(name, 0), (table, 1)] {
             let file = ExperimentFile::parse(&text, "x.toml").unwrap();
             let entry = file.constants.clone().unwrap();
@@ -448,7 +448,7 @@ mod tests {
             let json = serde_json::to_string(&file).unwrap();
             assert_eq!(serde_json::from_str::<ExperimentFile>(&json).unwrap(), file);
         }
-        let text = format!("{GOOD}\n[constants]\nscan_cpu_ns = \"many\"\n");
+        let text = format!("{GOOD}\n[constants]\ntick_ns = \"many\"\n");
         let error = ExperimentFile::parse(&text, "x.toml").unwrap_err().to_string();
         assert!(error.contains("expected f64"), "{error}");
     }

@@ -169,9 +169,9 @@ mod tests {
     #[test]
     fn overriding_keeps_the_unit_and_says_what_was() {
         let mut all = crate::catalog::load("power9-big-core").unwrap().constants;
-        let before = all.get("scan_cpu_ns").unwrap().clone();
-        all.override_with(&values("scan_cpu_ns", 60.0), "x.toml").unwrap();
-        let now = all.get("scan_cpu_ns").unwrap();
+        let before = all.get("tick_ns").unwrap().clone();
+        all.override_with(&values("tick_ns", 60.0), "x.toml").unwrap();
+        let now = all.get("tick_ns").unwrap();
         assert_eq!((now.value, now.mark, &now.unit), (60.0, Mark::Overridden, &before.unit));
         let was = format!(
             "x.toml; before: {} {} ({}), {}",
@@ -190,10 +190,10 @@ mod tests {
             error
         };
         assert_eq!(
-            refuse("scan_cpu", 1.0),
-            "scan_cpu: found no such constant, expected a constant of the machine, such as `scan_cpu_ns`"
+            refuse("tick", 1.0),
+            "tick: found no such constant, expected a constant of the machine, such as `tick_ns`"
         );
-        assert!(refuse("scan_cpu_ns", f64::NAN).contains("found NaN, expected a finite number"));
+        assert!(refuse("tick_ns", f64::NAN).contains("found NaN, expected a finite number"));
         let none = Constants::default().override_with(&values("x", 1.0), "x.toml").unwrap_err();
         assert!(none.to_string().contains("found no such constant: the machine has none"));
     }

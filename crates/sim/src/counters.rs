@@ -242,6 +242,10 @@ pub struct Counters {
     pub ipis: u64,
     /// Instructions of the kernel that were counted in guests and charged.
     pub kernel_instructions: u64,
+    /// Times that a CPU spun for a lock of the kernel.
+    pub lock_waits: u64,
+    /// How long.
+    pub lock_wait_ns: u64,
     /// Lines that CPUs waited for, in thousandths, by distance to the CPU that had them.
     pub lines_by_distance: [u64; Distance::COUNT],
     /// Running time by number of busy threads on the pipeline, from 0 (unused) to 8.
@@ -360,6 +364,11 @@ impl Counters {
                     "instructions of the kernel, as far as they were counted",
                 ),
                 self.kernel_instructions,
+            ),
+            (number("lock_waits", "times that a CPU spun for a lock of the kernel"), self.lock_waits),
+            (
+                Counter::ns("lock_wait_ns", "time that CPUs spun for locks of the kernel"),
+                self.lock_wait_ns,
             ),
             (Counter::ns("idle_ns", "idle time"), self.idle_ns),
             (Counter::ns("waking_ns", "time spent leaving idle states"), self.waking_ns),

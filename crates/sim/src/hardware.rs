@@ -32,15 +32,13 @@ pub struct Hardware {
     pub atomic_cycles: f64,
     /// Interrupt from a CPU's tick or timer.
     pub tick_cycles: f64,
-    /// Looking at one CPU while searching for an idle one.
-    pub scan_cycles: f64,
-    /// Looking at one CPU while balancing.
-    pub balance_cycles: f64,
     /// From sending an inter-processor interrupt to its arrival, in ns.
     pub ipi_ns: u64,
     /// From setting `TIF_NEED_RESCHED` to a polling idle loop seeing it, in ns.
     pub poll_ns: u64,
     handovers: [Handover; Distance::COUNT],
+    /// How far the nearest other core is, or thread where there is one core.
+    pub(crate) nearest_core: Distance,
 }
 
 /// Handing over a line.
@@ -96,6 +94,12 @@ pub(crate) fn counted(machine: &Machine, release: (u16, u16)) -> Result<Parts, S
     Parts::of(&table).map_err(|missing| SimError::Count { machine: machine.name.clone(), missing })
 }
 
+fn nearest_core(topology: &Topology) -> Distance {
+    let all = topology.distances();
+    let core = all.iter().find(|d| **d > Distance::Smt).or(all.last());
+    core.copied().unwrap_or(Distance::SameCpu)
+}
+
 impl Hardware {
     /// Reads the constants that `machine` needs for the distances and pipelines of `topology`, and what was counted near `release`.
     pub fn new(
@@ -124,11 +128,10 @@ impl Hardware {
             kernel,
             kernel_cpi: constant("kernel_cycles_per_instruction")?,
             tick_cycles: ns("tick_ns")?,
-            scan_cycles: ns("scan_cpu_ns")?,
-            balance_cycles: ns("balance_cpu_ns")?,
             ipi_ns: constant("ipi_ns")? as u64,
             poll_ns: constant("poll_ns")? as u64,
             handovers: memory::handovers(machine, topology)?,
+            nearest_core: nearest_core(topology),
         })
     }
 

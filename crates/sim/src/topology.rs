@@ -52,6 +52,8 @@ pub struct SimDomain {
     pub views: Box<[u32]>,
     /// The CPUs of its groups where each is one CPU of the same kind as the others; else none.
     pub single_cpus: Box<[Cpu]>,
+    /// Last-level caches of its CPUs, by number.
+    pub llcs: Box<[u16]>,
     /// CPUs that an attempt looks at, those in several groups once for each.
     pub looked: usize,
     /// Capacity of all groups.
@@ -152,7 +154,7 @@ impl Topology {
             |c: usize| llcs[llc_of[c] as usize].iter().position(|x| x == c).unwrap_or(0) as u16;
         let mut numbers = Numbers::default();
         let domains =
-            built.by_cpu.iter().map(|chain| sim_domains(chain, built, &mut numbers)).collect();
+            built.by_cpu.iter().map(|chain| sim_domains(chain, built, &llcs, &mut numbers)).collect();
         Topology {
             nr_cpus: machine.cpus.len(),
             online: list(&machine.online),
@@ -202,6 +204,11 @@ impl Topology {
             Some(cluster) => cluster.contains(&b),
             None => self.share_cache(a, b),
         }
+    }
+
+    /// CPUs of the last-level cache of `cpu`, ascending.
+    pub fn llc(&self, cpu: Cpu) -> &[Cpu] {
+        &self.llcs[self.llc_of[cpu as usize] as usize].cpus
     }
 
     /// Whether `a` and `b` share a last-level cache (`cpus_share_cache`).
@@ -270,17 +277,28 @@ fn single_cpus(domain: &Domain) -> Box<[Cpu]> {
     }
 }
 
-fn sim_domains(chain: &[Domain], all: &Domains, numbers: &mut Numbers) -> Box<[SimDomain]> {
+fn sim_domains(
+    chain: &[Domain],
+    all: &Domains,
+    llcs: &[CpuSet],
+    numbers: &mut Numbers,
+) -> Box<[SimDomain]> {
     let mut domains = Vec::with_capacity(chain.len());
     for (level, d) in chain.iter().enumerate() {
         let child = level.checked_sub(1).map(|below| &chain[below]);
         let groups = d.groups.iter().map(|g| numbers.shared(g, d.level, all));
-        domains.push(sim_domain(d, child, groups.collect()));
+        domains.push(sim_domain(d, child, llcs, groups.collect()));
     }
     domains.into_boxed_slice()
 }
 
-fn sim_domain(d: &Domain, child: Option<&Domain>, groups: Box<[Arc<Group>]>) -> SimDomain {
+fn sim_domain(
+    d: &Domain,
+    child: Option<&Domain>,
+    llcs: &[CpuSet],
+    groups: Box<[Arc<Group>]>,
+) -> SimDomain {
+    let touched = |at: &u16| llcs[*at as usize].intersects(&d.span);
     SimDomain {
         span: d.span.clone(),
         weight: d.span.len() as u32,
@@ -288,6 +306,7 @@ fn sim_domain(d: &Domain, child: Option<&Domain>, groups: Box<[Arc<Group>]>) -> 
         views: groups.iter().map(|g| g.view as u32).collect(),
         groups,
         single_cpus: single_cpus(d),
+        llcs: (0..llcs.len() as u16).filter(touched).collect(),
         looked: d.groups.iter().map(|g| g.span.len()).sum(),
         capacity: d.groups.iter().map(|g| g.capacity).sum(),
         imbalance_pct: u64::from(d.imbalance_pct),

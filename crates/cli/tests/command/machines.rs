@@ -37,19 +37,19 @@ fn an_experiment_names_a_variant_and_sets_constants() {
         &format!("machine = {:?}", format!("{own}#power9-big-core")),
         1,
     );
-    let file = write(dir.path(), "e.toml", &format!("{named}\n[constants]\nscan_cpu_ns = 60\n"));
+    let file = write(dir.path(), "e.toml", &format!("{named}\n[constants]\ntick_ns = 60\n"));
     let store = dir.path().join("store").display().to_string();
     let text = stdout(&["run", &file, "--out", &store]);
-    assert!(text.contains("overridden  scan_cpu_ns = 60 "), "{text}");
+    assert!(text.contains("overridden  tick_ns = 60 "), "{text}");
     assert!(text.contains("set by experiment `power9-big-core`; before: "), "{text}");
     let manifest = std::fs::read_to_string(dir.path().join("store/manifest.json")).expect("a file");
     assert!(manifest.contains("\"overridden\""), "{manifest}");
     assert!(text.ends_with(&stdout(&["compare", &store])), "a stored run says the same");
 
-    let bad = write(dir.path(), "bad.toml", &format!("{named}\n[constants]\nscan_cpu = 60\n"));
+    let bad = write(dir.path(), "bad.toml", &format!("{named}\n[constants]\ntick = 60\n"));
     let out = dir.path().join("none");
     let error = refused(&["run", &bad, "--out", &out.display().to_string()]);
-    assert!(error.contains("bad.toml") && error.contains("such as `scan_cpu_ns`"), "{error}");
+    assert!(error.contains("bad.toml") && error.contains("such as `tick_ns`"), "{error}");
     assert!(!out.exists());
 }
 
@@ -70,7 +70,7 @@ fn an_experiment_brings_its_own_counts() {
         let text = format!(
             "name = \"pipe\"\nmachine = \"power9-big-core\"\n{costs}\n\
              variant = [{{ name = \"a\", kernel = \"6.12\" }}, {{ name = \"b\", kernel = \"6.12\" }}]\n\
-             [constants]\nscan_cpu_ns = 60\n\
+             [constants]\ntick_ns = 60\n\
              [[workload]]\nname = \"pipe\"\nruns = 2\nsched_pipe = {{ loops = 1000000, loops_run = 1000, cpus = \"0\" }}\n"
         );
         write(dir.path(), "e.toml", &text)

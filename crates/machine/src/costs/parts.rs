@@ -9,10 +9,11 @@
 //! | sleep | what other readers do more than that |
 //! | waker | what a sender does more where the reader sleeps: by whether that CPU is idle, and shares the last-level cache |
 //! | woken | what the reader does more once it is woken, less the switch and the interrupt |
+//! | run queue | what a pipe's wake-up takes more on either side where the waker itself writes the queue of a busy CPU |
 //!
 //! The parts of an operation add up to the operation, but for a CPU's way into its idle state, which delays nobody.
 
-use super::{BUFFERED, CostTable, MissingCount, Operation, Peer, Side};
+use super::{BUFFERED, CostTable, LockClass, MissingCount, Operation, Peer, Side, SideName};
 
 /// Instructions of the kernel, and lines for which the CPU waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -27,6 +28,11 @@ impl Work {
     /// Lines alone.
     pub fn lines(lines: f64) -> Work {
         Work { instructions: 0.0, lines }
+    }
+
+    /// Instructions alone.
+    fn instructions(instructions: f64) -> Work {
+        Work { instructions, lines: 0.0 }
     }
 
     fn and(self, other: Work) -> Work {
@@ -59,14 +65,19 @@ pub enum Target {
 }
 
 impl Target {
-    /// All, with the measurement that each stands for.
-    pub const ALL: [(Target, Peer); 5] = [
-        (Target::Same, Peer::SameCpu),
-        (Target::Idle, Peer::Idle),
-        (Target::Busy, Peer::Busy),
-        (Target::FarIdle, Peer::FarIdle),
-        (Target::FarBusy, Peer::FarBusy),
-    ];
+    /// All.
+    pub const ALL: [Target; 5] =
+        [Target::Same, Target::Idle, Target::Busy, Target::FarIdle, Target::FarBusy];
+
+    fn peer(self) -> Peer {
+        match self {
+            Target::Same => Peer::SameCpu,
+            Target::Idle => Peer::Idle,
+            Target::Busy => Peer::Busy,
+            Target::FarIdle => Peer::FarIdle,
+            Target::FarBusy => Peer::FarBusy,
+        }
+    }
 }
 
 /// What a wake-up takes.
@@ -87,7 +98,45 @@ pub struct End {
     pub first: f64,
     /// Lines, if this CPU did.
     pub again: f64,
+    /// What of it is done under the locks of the queue.
+    pub held: Work,
 }
+
+/// A run queue that another CPU writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RunQueue {
+    /// For who writes it from another CPU: its lines come from who wrote it last.
+    pub other: Work,
+    /// What of that is done under its lock.
+    pub held: Work,
+    /// Lines that its own CPU has to have back.
+    pub own: f64,
+}
+
+/// What is done under locks that processes have in common.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ProcessLocks {
+    /// Those of the list of all processes and of their numbers.
+    pub processes: Work,
+    /// Those of a node's free memory.
+    pub memory: Work,
+}
+
+/// One CPU that is looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// Instructions for it. Assumed.
+    pub instructions: f64,
+    /// Lines of its run queue that are read. They come side by side, as none says where the next one is.
+    pub lines: f64,
+}
+
+/// A search for an idle CPU. `idle_cpu` reads `curr`, `idle`, `nr_running` and `ttwu_pending`, and a search then `sched_idle_cpu`: four
+/// lines of `struct rq` in Debian's 6.12.107 for amd64 (its type information).
+const SEARCH: Look = Look { instructions: 40.0, lines: 4.0 };
+/// Balancing. `update_sg_lb_stats` reads `nr_running`, `cfs.h_nr_running`, `cfs.avg`, the capacity and `misfit_task_load`, and of a CPU
+/// without tasks what `idle_cpu` does: four to seven lines there.
+const BALANCE: Look = Look { instructions: 110.0, lines: 5.0 };
 
 /// What passes messages, or lets tasks wait.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,6 +147,8 @@ pub struct Channel {
     pub receive: End,
     /// Instructions to find nothing and to sleep, without the switch.
     pub sleep: f64,
+    /// What of a wake-up is done under the lock of the wait queue, or of the futex's bucket.
+    pub waking: Work,
     wakes: [Wake; Target::ALL.len()],
 }
 
@@ -125,8 +176,14 @@ pub struct Parts {
     pub switch: f64,
     /// A switch within an address space, also back to it through idle.
     pub thread_switch: f64,
-    /// To take a task out of another CPU's queue: counted as a wake-up into such a queue.
-    pub detach: Work,
+    /// Another CPU's run queue, which a wake-up puts a task into, or balancing takes one out of.
+    pub queue: RunQueue,
+    /// Looking at a CPU in a search for an idle one.
+    pub search: Look,
+    /// Looking at a CPU in balancing.
+    pub balance: Look,
+    /// What of a switch is done under the lock of the CPU's own queue.
+    pub switch_held: Work,
     /// `sched_yield`, without the switch.
     pub yields: f64,
     /// A packet from another machine, up to the receiver's socket: what loopback takes more than a stream of Unix sockets.
@@ -139,6 +196,12 @@ pub struct Parts {
     pub exec: f64,
     /// The end of a process.
     pub exit: f64,
+    /// Locks of `fork`.
+    pub fork_held: ProcessLocks,
+    /// Locks of `execve`.
+    pub exec_held: ProcessLocks,
+    /// Locks of the end of a process.
+    pub exit_held: ProcessLocks,
 }
 
 impl Parts {
@@ -154,16 +217,20 @@ impl Parts {
         // What the address space takes does not depend on why a task switches.
         let yields = own("yield", Peer::SameCpu, false)?;
         let thread_switch = switch.less(yields.less(own("yield", Peer::SameCpu, true)?));
-        let base = Base { interrupt: syscall, switch, thread_switch };
+        let mut base =
+            Base { interrupt: syscall, switch, thread_switch, queue: RunQueue::default() };
+        let queue = counts.run_queue(&base)?;
+        base.queue = queue;
         let (unix, tcp) = (counts.channel("unix", &base)?, counts.channel("tcp", &base)?);
         // On the parent's own CPU, the child's first steps may count as the parent's.
         let fork = counts.give("fork", Peer::Idle)?;
         let here = counts.give("fork", Peer::SameCpu)?;
-        let futex = counts.futex(&base)?;
         Ok(Parts {
             pipe: counts.channel("pipe", &base)?,
-            detach: futex.wake(Target::Busy).waker,
-            futex,
+            queue,
+            search: SEARCH,
+            balance: BALANCE,
+            futex: counts.futex(&base)?,
             packet: (tcp.send.instructions - unix.send.instructions).max(0.0),
             unix,
             tcp,
@@ -175,15 +242,26 @@ impl Parts {
             fork_elsewhere: fork.less(here).lines,
             exec: own("exec", Peer::SameCpu, false)?.instructions,
             exit: counts.side("fork", Peer::SameCpu, false, "child", |o| o.child)?.instructions,
+            switch_held: counts.held("pipe", Peer::SameCpu, &[SideName::Take], RUN_QUEUE)?,
+            fork_held: counts.process_locks("fork", SideName::Give)?,
+            exec_held: counts.process_locks("exec", SideName::Own)?,
+            exit_held: counts.process_locks("fork", SideName::Child)?,
         })
     }
 }
+
+/// Locks of one run queue.
+const RUN_QUEUE: &[LockClass] = &[LockClass::RunQueue];
+/// Locks that belong to one pipe, socket or futex.
+const CHANNEL: &[LockClass] =
+    &[LockClass::Pipe, LockClass::Socket, LockClass::WaitQueue, LockClass::Futex];
 
 /// What is part of a wake-up and counts by itself.
 struct Base {
     interrupt: Work,
     switch: Work,
     thread_switch: Work,
+    queue: RunQueue,
 }
 
 /// Both ends of a message, where each has to fetch the lines from the other.
@@ -208,6 +286,31 @@ impl Counts<'_> {
         Ok(Work { instructions: side.kernel_instructions, lines: side.stalls() })
     }
 
+    /// What sides of an operation do under locks that one CPU holds at a time; nothing where a table has no locks.
+    fn held(
+        &self,
+        name: &str,
+        peer: Peer,
+        sides: &[SideName],
+        classes: &[LockClass],
+    ) -> Result<Work, MissingCount> {
+        let operation = self.0.operation(name, peer, false)?;
+        let locks = operation.locks.iter().filter(|lock| {
+            !lock.shared && sides.contains(&lock.side) && classes.contains(&lock.class)
+        });
+        Ok(locks.fold(Work::default(), |sum, lock| {
+            sum.and(Work {
+                instructions: lock.taken * lock.instructions,
+                lines: lock.taken * lock.stalls,
+            })
+        }))
+    }
+
+    fn process_locks(&self, name: &str, side: SideName) -> Result<ProcessLocks, MissingCount> {
+        let of = |class| self.held(name, Peer::SameCpu, &[side], &[class]);
+        Ok(ProcessLocks { processes: of(LockClass::Process)?, memory: of(LockClass::Allocator)? })
+    }
+
     fn give(&self, name: &str, peer: Peer) -> Result<Work, MissingCount> {
         self.side(name, peer, false, "give", |o| o.give)
     }
@@ -230,21 +333,30 @@ impl Counts<'_> {
     fn channel(&self, name: &str, base: &Base) -> Result<Channel, MissingCount> {
         let ends = self.ends(name)?;
         Ok(Channel {
-            send: end(ends.send, self.give(name, Peer::Buffered)?),
-            receive: end(ends.receive, self.take(name, Peer::Buffered)?),
+            send: End {
+                held: self.held(name, Peer::Alternating, &[SideName::Give], CHANNEL)?,
+                ..end(ends.send, self.give(name, Peer::Buffered)?)
+            },
+            receive: End {
+                held: self.held(name, Peer::Alternating, &[SideName::Take], CHANNEL)?,
+                ..end(ends.receive, self.take(name, Peer::Buffered)?)
+            },
+            waking: (self.held(name, Peer::Idle, &[SideName::Give], CHANNEL)?)
+                .less(self.held(name, Peer::Alternating, &[SideName::Give], CHANNEL)?),
             sleep: self.waits(name, ends.receive)?.less(base.switch).instructions,
             wakes: self.wakes(name, &ends, base)?,
         })
     }
 
     fn futex(&self, base: &Base) -> Result<Channel, MissingCount> {
-        let word = End { instructions: 0.0, first: 1.0, again: 0.0 };
+        let word = End { instructions: 0.0, first: 1.0, again: 0.0, held: Work::default() };
         let line = Work::lines(word.first);
         let ends = Ends { send: line.and(base.interrupt), receive: line };
         Ok(Channel {
             send: word,
             receive: word,
             sleep: self.waits("futex", ends.receive)?.less(base.switch).instructions,
+            waking: self.held("futex", Peer::Idle, &[SideName::Give], CHANNEL)?,
             wakes: self.wakes("futex", &ends, base)?,
         })
     }
@@ -256,31 +368,65 @@ impl Counts<'_> {
         base: &Base,
     ) -> Result<[Wake; Target::ALL.len()], MissingCount> {
         let mut wakes = [Wake::default(); Target::ALL.len()];
-        for (target, peer) in Target::ALL {
-            let all = self.take(name, peer)?;
-            let woken = match target {
-                Target::Same => Work::default(),
-                Target::Idle | Target::FarIdle => {
-                    let after = self.side(name, peer, false, "woken", |o| o.woken)?;
-                    let after = after.less(base.thread_switch).less(base.interrupt);
-                    after.and(Work::lines(all.lines)).less(ends.receive)
+        for target in Target::ALL {
+            wakes[target as usize] = match target {
+                // Where the CPU is busy, the waker does the same for the task, and writes the queue besides, whose lines may be anywhere.
+                Target::Busy => {
+                    let mut wake = self.wake(name, Target::Idle, ends, base)?;
+                    let more = Work::instructions(base.queue.other.instructions);
+                    wake.waker = wake.waker.and(more);
+                    wake
                 }
-                // It preempts somebody, which is a second switch.
-                Target::Busy | Target::FarBusy => {
-                    let waits = self.waits(name, ends.receive)?;
-                    all.less(base.switch).less(base.interrupt).less(ends.receive).less(waits)
-                }
+                _ => self.wake(name, target, ends, base)?,
             };
-            wakes[target as usize] = Wake { waker: self.give(name, peer)?.less(ends.send), woken };
         }
         Ok(wakes)
+    }
+
+    /// What was counted of one wake-up, less both ends of the message.
+    fn wake(
+        &self,
+        name: &str,
+        target: Target,
+        ends: &Ends,
+        base: &Base,
+    ) -> Result<Wake, MissingCount> {
+        let peer = target.peer();
+        let all = self.take(name, peer)?;
+        let woken = match target {
+            Target::Same => Work::default(),
+            Target::Idle | Target::FarIdle => {
+                let after = self.side(name, peer, false, "woken", |o| o.woken)?;
+                let after = after.less(base.thread_switch).less(base.interrupt);
+                after.and(Work::lines(all.lines)).less(ends.receive)
+            }
+            // It preempts somebody, which is a second switch.
+            Target::Busy | Target::FarBusy => {
+                let waits = self.waits(name, ends.receive)?;
+                all.less(base.switch).less(base.interrupt).less(ends.receive).less(waits)
+            }
+        };
+        Ok(Wake { waker: self.give(name, peer)?.less(ends.send), woken })
+    }
+
+    /// What a pipe's wake-up takes more where it puts the task into a busy CPU's queue.
+    fn run_queue(&self, base: &Base) -> Result<RunQueue, MissingCount> {
+        let ends = self.ends("pipe")?;
+        let wake = |target| self.wake("pipe", target, &ends, base);
+        let (idle, busy) = (wake(Target::Idle)?, wake(Target::Busy)?);
+        Ok(RunQueue {
+            other: busy.waker.less(idle.waker),
+            held: self.held("pipe", Peer::Busy, &[SideName::Give], RUN_QUEUE)?,
+            own: busy.woken.less(idle.woken).lines,
+        })
     }
 }
 
 /// An end of which `one` was counted message by message, and `many` where [`BUFFERED`] followed each other.
 fn end(one: Work, many: Work) -> End {
     let further = (BUFFERED as f64 * many.lines - one.lines) / (BUFFERED - 1) as f64;
-    End { instructions: one.instructions, first: one.lines, again: further.max(0.0) }
+    let held = Work::default();
+    End { instructions: one.instructions, first: one.lines, again: further.max(0.0), held }
 }
 
 #[cfg(test)]

@@ -168,6 +168,8 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let kernel = &self.w.hw.kernel;
         let switch = if same { kernel.thread_switch } else { kernel.switch };
         let switch_cycles = self.w.kernel_cycles(switch);
+        self.w.hold_queue(cpu, cpu, self.w.hw.kernel.switch_held);
+        self.w.write_own_queue(cpu);
         let clock = self.w.cpus[cpu as usize].clock;
         self.w.charge(cpu, switch_cycles + woken_cycles + fetch.cycles(clock));
     }
@@ -179,6 +181,8 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let was_idle = matches!(c.phase, Phase::Idle { .. });
         c.phase = Phase::Idle { since_ns: now, state };
         self.trace.idle(now, cpu, Some(state));
+        self.w.queue_lines.write(self.w.topo, cpu, cpu, now);
+        let c = &mut self.w.cpus[cpu as usize];
         c.debt = 0.0;
         c.done_ns = NEVER;
         if !was_idle {

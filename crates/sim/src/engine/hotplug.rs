@@ -5,6 +5,7 @@
 
 use super::Sim;
 use super::core::Core;
+use crate::queue_lines::QueueLines;
 use crate::setup::Prepared;
 use crate::topology::Cpu;
 use crate::trace::Trace;
@@ -44,6 +45,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     pub(super) fn adopt(&mut self, step: &Prepared) {
         self.w.counters.hotplug_steps += 1;
         self.w.topo = self.setup.hotplug.topology(step);
+        self.w.queue_lines = QueueLines::new(self.w.topo);
         // Who writes to sysfs is not modelled; it may as well be the boot CPU.
         self.here = self.w.topo.online.first().copied().unwrap_or(self.here);
         self.restrict_affinities();

@@ -41,8 +41,10 @@ mod working_sets;
 
 use crate::SimError;
 use crate::events::{HORIZON_NS, NEVER};
+use crate::kernel_locks::KernelLocks;
 use crate::loops;
 use crate::pelt_clock::PeltClock;
+use crate::queue_lines::QueueLines;
 use crate::rng::{Purpose, Stream};
 use crate::setup::Setup;
 use crate::topology::Cpu;
@@ -273,6 +275,8 @@ pub(crate) fn world(
             .governed
             .as_ref()
             .and_then(|_| Uclamp::new(&setup.rules, &setup.workload, nr_cpus)),
+        locks: KernelLocks::new(&setup.topo),
+        queue_lines: QueueLines::new(&setup.topo),
         balance_draws: Stream::new(seed, Purpose::Balance),
         counters: Default::default(),
     }

@@ -7,10 +7,12 @@ use super::Sim;
 use super::core::Core;
 use super::cpu::Step;
 use super::wait::WaitList;
+use crate::spin_lock::SpinLock;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{State, TaskId};
 use std::collections::VecDeque;
+use machine::costs::Work;
 use workload::{Queue, QueueId, QueueKind};
 
 /// Room for messages that a queue without limit starts with.
@@ -39,6 +41,8 @@ pub(super) struct QueueState {
     last: Option<Cpu>,
     /// CPUs of the last reader and of the last writer.
     ends: [Option<Cpu>; 2],
+    /// The pipe's or socket's own locks, and that of its wait queue, or the bucket of a futex.
+    lock: SpinLock,
 }
 
 impl QueueState {
@@ -51,6 +55,7 @@ impl QueueState {
             full: false,
             last: None,
             ends: [None; 2],
+            lock: SpinLock::default(),
         }
     }
 
@@ -115,7 +120,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         state.put(&queue, Message { written_ns: self.w.now_ns, writer: cpu, client });
         self.trace.sent(self.w.now_ns, task, id, state.messages.len());
         if let Some(reader) = state.readers.pop(&mut self.w.tasks) {
-            self.wake_peer(cpu, task, reader, queue.kind);
+            self.wake_peer(cpu, task, reader, id);
         }
     }
 
@@ -163,6 +168,17 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             _ => (other.unwrap_or(cpu), end.again),
         };
         self.w.charge_lines(cpu, from, lines);
+        self.hold(cpu, from, id, end.held);
+    }
+
+    /// The running task of `cpu` holds the locks of a queue for `held`, whose lines come from `from`.
+    fn hold(&mut self, cpu: Cpu, from: Cpu, id: QueueId, held: Work) {
+        if held == Work::default() {
+            return;
+        }
+        let claim = self.w.claim(cpu, from, held);
+        let wait_ns = self.w.take_lock(&mut self.shared.queues[id.index()].lock, claim);
+        self.w.spin(cpu, wait_ns);
     }
 
     /// Puts the running `task` of `cpu` to sleep that found a queue empty, or full.
@@ -177,18 +193,23 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
 
     /// Wakes the first writer that sleeps; whether there was one.
     fn wake_writer(&mut self, cpu: Cpu, task: TaskId, id: QueueId) -> bool {
-        let kind = self.queue(id).kind;
         let Some(writer) = self.shared.queues[id.index()].writers.pop(&mut self.w.tasks) else {
             return false;
         };
-        self.wake_peer(cpu, Some(task), writer, kind);
+        self.wake_peer(cpu, Some(task), writer, id);
         true
     }
 
-    fn wake_peer(&mut self, cpu: Cpu, task: Option<TaskId>, peer: TaskId, kind: QueueKind) {
+    /// Wakes a task that sleeps in a queue, whose wait queue is locked meanwhile.
+    fn wake_peer(&mut self, cpu: Cpu, task: Option<TaskId>, peer: TaskId, id: QueueId) {
+        let kind = self.queue(id).kind;
         let futex = kind == QueueKind::Futex;
         if futex {
             self.w.charge_kernel(cpu, self.w.hw.kernel.syscall);
+        }
+        if task.is_some() {
+            let from = self.w.tasks[peer.index()].cpu;
+            self.hold(cpu, from, id, self.w.hw.channel(kind).waking);
         }
         self.wake(peer, cpu, task, !futex);
     }

@@ -194,16 +194,19 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Some(&Op::Barrier(barrier)) => self.barrier(cpu, task, barrier),
             Some(Op::Reply) => self.reply(task),
             Some(&Op::Fork(program)) => {
+                self.w.hold_process_locks(cpu, self.w.hw.kernel.fork_held);
                 let step = self.fork(cpu, task, program, false);
                 self.next_op(task);
                 step
             }
             Some(&Op::Clone(program)) => {
+                self.w.hold_process_locks(cpu, self.w.hw.kernel.fork_held);
                 let step = self.fork(cpu, task, program, true);
                 self.next_op(task);
                 step
             }
             Some(Op::Exec) => {
+                self.w.hold_process_locks(cpu, self.w.hw.kernel.exec_held);
                 self.w.tasks[task.index()].mm = task.0;
                 K::exec(self, cpu, task)
             }
@@ -329,6 +332,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         t.state = State::Dead;
         self.progress.active -= u32::from(!t.daemon);
         self.w.uclamp_dec(task);
+        self.w.hold_process_locks(cpu, self.w.hw.kernel.exit_held);
         self.w.charge_kernel(cpu, self.w.hw.kernel.exit);
         K::exit(self, cpu, task);
         self.trace.exited(self.w.now_ns, task);

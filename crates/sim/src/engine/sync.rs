@@ -6,7 +6,9 @@
 use super::Sim;
 use super::core::Core;
 use super::cpu::Step;
+use super::shared::Shared;
 use super::wait::WaitList;
+use crate::spin_lock::SpinLock;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, State, TaskId};
@@ -19,6 +21,7 @@ pub(super) struct LockState {
     /// CPU that wrote the mutex's line last.
     line_at: Option<Cpu>,
     waiters: WaitList,
+    bucket: SpinLock,
 }
 
 /// One barrier.
@@ -26,6 +29,7 @@ pub(super) struct LockState {
 pub(super) struct BarrierState {
     come: u32,
     waiters: WaitList,
+    bucket: SpinLock,
 }
 
 impl<K: Core, T: Trace> Sim<'_, K, T> {
@@ -41,6 +45,13 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         true
     }
 
+    /// The running task of `cpu` holds a bucket of futexes: it queues itself there, or takes others out. What that moves comes with waking.
+    fn hold_bucket(&mut self, cpu: Cpu, which: impl FnOnce(&mut Shared) -> &mut SpinLock) {
+        let claim = self.w.claim(cpu, cpu, self.w.hw.kernel.futex.waking);
+        let wait_ns = self.w.take_lock(which(&mut self.shared), claim);
+        self.w.spin(cpu, wait_ns);
+    }
+
     /// Who holds a mutex.
     pub(super) fn holder(&self, id: LockId) -> Option<TaskId> {
         self.shared.locks[id.index()].holder
@@ -53,6 +64,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             if self.enter_kernel(task) {
                 return Step::Again;
             }
+            self.hold_bucket(cpu, |shared| &mut shared.locks[id.index()].bucket);
             self.shared.locks[id.index()].waiters.push(&mut self.w.tasks, task);
             return self.block(task, State::Locking(id));
         }
@@ -82,6 +94,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         self.trace.unlocked(self.w.now_ns, task, id);
         if let Some(next) = self.shared.locks[id.index()].waiters.pop(&mut self.w.tasks) {
             self.w.charge_kernel(cpu, self.w.hw.kernel.syscall);
+            self.hold_bucket(cpu, |shared| &mut shared.locks[id.index()].bucket);
             self.wake(next, cpu, Some(task), false);
         }
         true
@@ -127,6 +140,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             if self.enter_kernel(task) {
                 return Step::Again;
             }
+            self.hold_bucket(cpu, |shared| &mut shared.barriers[id.index()].bucket);
             self.shared.barriers[id.index()].come += 1;
             self.shared.barriers[id.index()].waiters.push(&mut self.w.tasks, task);
             return self.block(task, State::AtBarrier(id));

@@ -135,9 +135,14 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             (false, false, false) => Target::FarBusy,
         };
         let wake = *hw.channel(self.w.tasks[task.index()].sleeps_in).wake(to);
+        let by_task = self.w.cpus[cpu as usize].phase == Phase::Running;
+        if to == Target::Busy && by_task {
+            self.w.hold_queue(cpu, target, hw.kernel.queue.held);
+            self.w.write_queue(target, cpu);
+        }
         let fetch = self.w.travel(target, cpu, wake.woken.lines);
         let mut woken_cycles = self.w.kernel_cycles(wake.woken.instructions);
-        if self.w.cpus[cpu as usize].phase == Phase::Running {
+        if by_task {
             self.w.charge_work(cpu, target, wake.waker);
         } else if cpu == target {
             woken_cycles += self.w.kernel_cycles(wake.waker.instructions);

@@ -8,6 +8,7 @@ use crate::source::{COST_SHIFT, Call, Ended, Source, Turn, Waits, irq};
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Phase, State, TaskId};
+use machine::costs::Look;
 
 /// Rounds in which CPUs wait for each other at one instant.
 const MOST_ROUNDS: usize = 10_000;
@@ -40,9 +41,15 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<'_, S>, T> {
             cpu: cpu.into(),
             irqs: std::mem::take(&mut self.core.irqs[cpu as usize]),
             now_ns: self.w.now_ns + self.core.base_ns,
-            scan_cost: cost(hw.scan_cycles),
-            balance_cost: cost(hw.balance_cycles),
+            scan_cost: cost(self.look_cycles(hw.kernel.search)),
+            balance_cost: cost(self.look_cycles(hw.kernel.balance)),
         }
+    }
+
+    /// What looking at another CPU takes: the tree's code does not say at which, so its lines come from the nearest other core.
+    fn look_cycles(&self, look: Look) -> f64 {
+        let hw = self.w.hw;
+        hw.kernel_cycles(look.instructions) + hw.lines_cycles(hw.nearest_core, 1.0)
     }
 
     fn enter(&mut self, cpu: Cpu, call: Option<&Call>) -> Ended {
@@ -57,8 +64,8 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<'_, S>, T> {
     /// The time of what the kernel did, apart from switches, which `hear` charges.
     fn pay(&mut self, cpu: Cpu, turn: &Turn, ended: &Ended) {
         let hw = self.w.hw;
-        let mut cycles =
-            f64::from(ended.scans) * hw.scan_cycles + f64::from(ended.balances) * hw.balance_cycles;
+        let mut cycles = f64::from(ended.scans) * self.look_cycles(hw.kernel.search)
+            + f64::from(ended.balances) * self.look_cycles(hw.kernel.balance);
         if turn.irqs & irq::TIMER != 0 {
             cycles += hw.tick_cycles;
         }

@@ -116,7 +116,7 @@ impl Fair {
         for (i, group) in env.domain.groups.iter().enumerate() {
             stats.push(self.sum_sg_load(w, env, group, i == 0, index, &mut overload));
         }
-        w.charge(env.dst_cpu, env.domain.looked as f64 * w.hw.balance_cycles);
+        w.look_at_domain(env.cpu, env.level);
         if env.level + 1 == w.topo.domains[env.cpu as usize].len() {
             self.overload = overload;
         }

@@ -128,7 +128,7 @@ impl Fair {
                 busiest = Some(SgLbStats { at, ..seen });
             }
         }
-        w.charge(env.dst_cpu, domain.looked as f64 * w.hw.balance_cycles);
+        w.look_at_domain(env.cpu, env.level);
         self.note_overload(w, env, crowded > 0);
         let at = busiest?.at;
         let view = domain.groups[at].view;

@@ -134,7 +134,9 @@ impl Fair {
         self.dequeue(w, task, Dequeue::Move);
         w.balance_to(task, dst);
         self.enqueue(w, task, Enqueue::Moved);
-        w.charge_work(dst, src, w.hw.kernel.detach);
+        w.charge_kernel(dst, w.hw.kernel.queue.other.instructions);
+        w.hold_queue(dst, src, w.hw.kernel.queue.held);
+        w.write_queue(src, dst);
     }
 
     /// `active_load_balance_cpu_stop`: with nothing running on `from`, moves one task that may go.

@@ -20,7 +20,7 @@ impl Fair {
         env: &mut Env,
     ) -> Option<usize> {
         if self.no_task_to_spare(w, env) {
-            w.charge(env.dst_cpu, env.domain.looked as f64 * w.hw.balance_cycles);
+            w.look_at_domain(env.cpu, env.level);
             self.note_overload(w, env, false);
             return None;
         }
@@ -49,7 +49,7 @@ impl Fair {
             true => self.busiest_kept(w, env, &local_sums),
             false => self.busiest_seen(w, env, &local, &local_sums),
         };
-        w.charge(env.dst_cpu, env.domain.looked as f64 * w.hw.balance_cycles);
+        w.look_at_domain(env.cpu, env.level);
         self.note_overload(w, env, total.crowded);
         self.update_idle_cpu_scan(w, env, total.util);
         Some(self.compared(env, local, busiest?, total.load))

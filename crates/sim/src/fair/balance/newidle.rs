@@ -108,8 +108,9 @@ impl Fair {
                 continue;
             }
             let Some(weight) = self.newidle_weight(w, cpu, level) else { continue };
-            let spent_ns = w.hw.ns(f64::from(domain.weight) * w.hw.balance_cycles);
+            let before = w.cpus[cpu as usize].debt;
             let pulled = self.load_balance(w, cpu, level, CpuIdle::NewlyIdle, &mut true) > 0;
+            let spent_ns = w.hw.ns(w.cpus[cpu as usize].debt - before);
             self.update_newidle_cost(w, cpu, level, spent_ns);
             let rate = &mut self.queues[cpu as usize].domains[level].newidle_rate;
             rate.note(if pulled { weight } else { 0 });

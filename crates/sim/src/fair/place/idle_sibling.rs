@@ -22,23 +22,16 @@ use machine::CpuSet;
 /// Divisor of the average idle time that a scan may use (`select_idle_cpu` up to 5.13).
 const SCAN_FUZZ: u64 = 512;
 
-/// How far a search may look, and what it has looked at.
-struct Scan {
-    /// CPUs left, `None` for all.
-    left: Option<u64>,
-    looked: usize,
-}
+/// How far a search may look: CPUs left, `None` for all.
+struct Scan(Option<u64>);
 
 impl Scan {
     /// Takes one CPU off the limit; false where it is reached (`--nr <= 0`).
     fn goes_on(&mut self) -> bool {
-        if let Some(left) = &mut self.left {
+        if let Some(left) = &mut self.0 {
             *left = left.saturating_sub(1);
-            if *left == 0 {
-                return false;
-            }
+            return *left > 0;
         }
-        self.looked += 1;
         true
     }
 }
@@ -171,23 +164,21 @@ impl Fair {
     ) -> Option<Cpu> {
         let topo = w.topo;
         let llc = topo.llc_of[target as usize] as usize;
-        let (mut looked, mut idle_cpu) = (0, None);
+        let mut idle_cpu = None;
         for cpu in self.search_order(w, target) {
             let core = &topo.smt[cpu as usize];
             // A core is looked at once, when its first usable thread comes up.
             if !first_of_core(w, task, core, cpu, self.start_cpu(w, target)) {
                 continue;
             }
-            looked += core.len();
+            look_at(w, here, core);
             if core.iter().all(|&c| w.idle_cpu(c)) {
-                charge_scan(w, here, looked);
                 return Some(cpu);
             }
             if idle_cpu.is_none() {
                 idle_cpu = core.iter().copied().find(|&c| w.allowed(task, c) && w.idle_cpu(c));
             }
         }
-        charge_scan(w, here, looked);
         self.llcs[llc].has_idle_cores = false;
         idle_cpu
     }
@@ -206,20 +197,18 @@ impl Fair {
         if topo.smt[target as usize].len() < 2 || !possible {
             return None;
         }
-        let mut looked = 0;
         let mut found = None;
         for cpu in wrapped(&topo.llcs[llc].cpus, topo.llc_position[target as usize]) {
             let core = &topo.smt[cpu as usize];
             if !first_of_core(w, task, core, cpu, target) {
                 continue;
             }
-            looked += core.len();
+            look_at(w, here, core);
             if core.iter().all(|&c| w.idle_cpu(c)) {
                 found = Some(cpu);
                 break;
             }
         }
-        charge_scan(w, here, looked);
         if found.is_none() {
             self.llcs[llc].has_idle_cores = false;
         }
@@ -238,14 +227,11 @@ impl Fair {
             return None;
         }
         let cluster = w.topo.cluster[target as usize].as_deref()?;
-        let mut looked = 0;
         let from = cluster.iter().position(|&c| c == target).unwrap_or(0);
-        let found = wrapped(cluster, from as u16).find(|&cpu| {
-            looked += 1;
+        wrapped(cluster, from as u16).find(|&cpu| {
+            w.look(here, cpu);
             w.allowed(task, cpu) && w.idle_cpu(cpu)
-        });
-        charge_scan(w, here, looked);
-        found
+        })
     }
 
     /// `select_idle_cpu`: any idle CPU of the LLC within the limit; with `cluster_scan` those of the target's
@@ -260,8 +246,8 @@ impl Fair {
         let topo = w.topo;
         let level = llc_level(&topo.domains[here as usize])?;
         let llc = topo.llc_of[target as usize] as usize;
-        let mut scan = Scan { left: self.scan_limit(w, here, level, llc)?, looked: 0 };
-        let mut found = None;
+        let mut scan = Scan(self.scan_limit(w, here, level, llc)?);
+        let (mut found, mut cycles) = (None, 0.0);
         for cpu in self.search_order(w, target) {
             // Up to 5.11 a CPU that the task may not use counts as one looked at.
             let allowed = w.allowed(task, cpu);
@@ -271,14 +257,14 @@ impl Fair {
             if !scan.goes_on() {
                 break;
             }
+            cycles += w.look(here, cpu);
             if allowed && w.idle_cpu(cpu) {
                 found = Some(cpu);
                 break;
             }
         }
-        charge_scan(w, here, scan.looked);
-        if self.rules.scan_limit == ScanLimit::IdleTime && scan.left != Some(0) {
-            self.note_scan_cost(w, here, level, scan.looked);
+        if self.rules.scan_limit == ScanLimit::IdleTime && scan.0 != Some(0) {
+            self.note_scan_cost(w, here, level, cycles);
         }
         found
     }
@@ -311,8 +297,8 @@ impl Fair {
         }
     }
 
-    fn note_scan_cost(&mut self, w: &World, here: Cpu, level: usize, looked: usize) {
-        let cost_ns = w.hw.ns(looked as f64 * w.hw.scan_cycles);
+    fn note_scan_cost(&mut self, w: &World, here: Cpu, level: usize, cycles: f64) {
+        let cost_ns = w.hw.ns(cycles);
         let rq = &mut self.queues[here as usize];
         if self.rules.wake_avg_idle {
             rq.wake_avg_idle_ns = rq.wake_avg_idle_ns.saturating_sub(cost_ns);
@@ -334,7 +320,7 @@ impl Fair {
         let core = &w.topo.smt[of as usize];
         let usable = |c: Cpu| w.allowed(task, c) && w.idle_cpu(c) && w.topo.share_cache(c, target);
         let found = core.iter().copied().find(|&c| usable(c));
-        charge_scan(w, here, core.len());
+        look_at(w, here, core);
         found
     }
 
@@ -361,10 +347,11 @@ impl Fair {
         span: &CpuSet,
     ) -> Option<Cpu> {
         let topo = w.topo;
-        let (mut looked, mut best) = (0, None);
-        let all = || span.iter().map(|c| c as Cpu).filter(|&c| w.allowed(task, c));
+        let mut best = None;
+        let usable = span & &w.tasks[task.index()].allowed;
+        let all = || usable.iter().map(|c| c as Cpu);
         for cpu in all().filter(|&c| c >= target).chain(all().filter(|&c| c < target)) {
-            looked += 1;
+            w.look(here, cpu);
             if !w.idle_cpu(cpu) {
                 continue;
             }
@@ -377,7 +364,6 @@ impl Fair {
                 best = Some((capacity, cpu));
             }
         }
-        charge_scan(w, here, looked);
         best.map(|(_, cpu)| cpu)
     }
 
@@ -429,9 +415,11 @@ fn first_of_core(w: &World, task: TaskId, core: &[Cpu], cpu: Cpu, start: Cpu) ->
     usable.clone().find(|&c| c >= start).or_else(|| usable.next()) == Some(cpu)
 }
 
-/// The search costs the CPU on which the wake-up happens.
-fn charge_scan(w: &mut World, here: Cpu, looked: usize) {
-    w.charge(here, looked as f64 * w.hw.scan_cycles);
+/// Looking costs the CPU on which the wake-up happens.
+pub(super) fn look_at(w: &mut World, here: Cpu, cpus: &[Cpu]) {
+    for &cpu in cpus {
+        w.look(here, cpu);
+    }
 }
 
 /// The level of `sd_llc`: the highest domain that shares the last-level cache.

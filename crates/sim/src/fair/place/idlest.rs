@@ -127,8 +127,8 @@ impl Fair {
                 w.topo.capacity[cpu as usize].saturating_sub(self.cpu_util_without(w, cpu, task));
             spare = spare.max(left);
         }
-        let looked = group.cpus.len() as f64 * w.hw.balance_cycles;
-        w.charge(w.tasks[task.index()].cpu, looked);
+        let here = w.tasks[task.index()].cpu;
+        super::idle_sibling::look_at(w, here, &group.cpus);
         let by_capacity = |load: u64| load * 1024 / group.capacity.max(1);
         Seen { runnable: by_capacity(runnable), average: by_capacity(average), spare }
     }

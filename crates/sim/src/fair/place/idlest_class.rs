@@ -28,14 +28,14 @@ impl Fair {
         domain: &SimDomain,
         task: TaskId,
     ) -> Option<usize> {
+        let here = w.tasks[task.index()].cpu;
         let mut local: Option<SgLbStats> = None;
         let mut idlest: Option<SgLbStats> = None;
-        let mut looked = 0;
         for (at, group) in domain.groups.iter().enumerate() {
             if !group.span.intersects(&w.tasks[task.index()].allowed) {
                 continue;
             }
-            looked += group.cpus.len();
+            super::idle_sibling::look_at(w, here, &group.cpus);
             let seen = self.update_sg_wakeup_stats(w, domain, at, task);
             if at == 0 {
                 local = Some(seen);
@@ -46,8 +46,6 @@ impl Fair {
                 idlest = Some(seen);
             }
         }
-        let here = w.tasks[task.index()].cpu;
-        w.charge(here, looked as f64 * w.hw.balance_cycles);
         let idlest = idlest?;
         let Some(local) = local else { return Some(idlest.at) };
         let allowed = &w.tasks[task.index()].allowed;

@@ -1,0 +1,164 @@
+//! Who has the lines of run queues.
+//!
+//! Searches for an idle CPU and balancing read other CPUs' run queues. What a CPU has read and nobody has written since costs nothing
+//! but its instructions; the rest has to be fetched from the CPU that wrote last. So for each queue this room knows who wrote it last and
+//! how often it was written, for each CPU how much of that it has seen in its last-level cache, and when it last balanced at which level.
+//!
+//! A search looks at single queues: what was seen is exact for those of the CPU's own last-level cache, and others count as unseen. A
+//! balance looks at a domain: it goes through the queues written since it last looked, newest first.
+
+use crate::topology::{Cpu, Topology};
+
+/// Levels of domains that are told apart; looking at a higher one counts as looking at the highest of these.
+const LEVELS: usize = 8;
+/// Nobody, at the end of a list.
+const NONE: Cpu = Cpu::MAX;
+
+/// One queue.
+#[derive(Debug, Clone, Copy)]
+struct Written {
+    /// CPU that wrote it last.
+    by: Cpu,
+    writes: u32,
+    at_ns: u64,
+    /// The next in the last-level cache that was written later, and earlier.
+    later: Cpu,
+    earlier: Cpu,
+}
+
+/// All run queues.
+#[derive(Debug, Default)]
+pub(crate) struct QueueLines {
+    queues: Vec<Written>,
+    /// By last-level cache: the queue written last.
+    newest: Vec<Cpu>,
+    /// By CPU and position in its last-level cache: writes that it has seen.
+    seen: Vec<Box<[u32]>>,
+    /// By CPU and level: when it looked at the domain last.
+    looked_ns: Vec<[u64; LEVELS]>,
+}
+
+impl QueueLines {
+    /// Nothing written.
+    pub(crate) fn new(topo: &Topology) -> QueueLines {
+        let fresh = |cpu: usize| Written {
+            by: cpu as Cpu,
+            writes: 0,
+            at_ns: 0,
+            later: NONE,
+            earlier: NONE,
+        };
+        let mut all = QueueLines {
+            queues: (0..topo.nr_cpus).map(fresh).collect(),
+            newest: vec![NONE; topo.llcs.len()],
+            seen: (0..topo.nr_cpus).map(|c| vec![0; topo.llc(c as Cpu).len()].into_boxed_slice()).collect(),
+            looked_ns: vec![[0; LEVELS]; topo.nr_cpus],
+        };
+        for (llc, at) in topo.llcs.iter().zip(0..) {
+            llc.cpus.iter().for_each(|&cpu| all.push(at, cpu));
+        }
+        all
+    }
+
+    /// `by` has written the queue of `cpu` at `now_ns`.
+    pub(crate) fn write(&mut self, topo: &Topology, cpu: Cpu, by: Cpu, now_ns: u64) {
+        let llc = topo.llc_of[cpu as usize] as usize;
+        let queue = &mut self.queues[cpu as usize];
+        queue.by = by;
+        queue.writes = queue.writes.wrapping_add(1);
+        queue.at_ns = now_ns;
+        let writes = queue.writes;
+        if topo.llc_of[by as usize] as usize == llc {
+            self.seen[by as usize][topo.llc_position[cpu as usize] as usize] = writes;
+        }
+        if self.newest[llc] != cpu {
+            self.unlink(cpu);
+            self.push(llc, cpu);
+        }
+    }
+
+    /// CPU that wrote the queue of `cpu` last.
+    pub(crate) fn writer(&self, cpu: Cpu) -> Cpu {
+        self.queues[cpu as usize].by
+    }
+
+    /// `cpu` looks at the queue of `other`; from where it has to fetch it, if it has to.
+    pub(crate) fn look(&mut self, topo: &Topology, cpu: Cpu, other: Cpu) -> Option<Cpu> {
+        let queue = &self.queues[other as usize];
+        if queue.by == cpu {
+            return None;
+        }
+        if topo.llc_of[cpu as usize] != topo.llc_of[other as usize] {
+            return Some(queue.by);
+        }
+        let seen = &mut self.seen[cpu as usize][topo.llc_position[other as usize] as usize];
+        (std::mem::replace(seen, queue.writes) != queue.writes).then_some(queue.by)
+    }
+
+    /// `cpu` looks at all queues of its domain at `level`; `fetch` hears from where it fetches each that it has to.
+    pub(crate) fn look_at_domain(
+        &mut self,
+        topo: &Topology,
+        cpu: Cpu,
+        level: usize,
+        now_ns: u64,
+        mut fetch: impl FnMut(Cpu),
+    ) {
+        let level = level.min(LEVELS - 1);
+        let domains = &topo.domains[cpu as usize][..=level];
+        let own = topo.llc_of[cpu as usize];
+        let since_ns = self.since_ns(cpu, level);
+        let lowest = |at: Cpu| domains.iter().position(|d| d.span.contains(at as usize));
+        for &llc in &domains[level].llcs {
+            // Domains hold all of another last-level cache or nothing.
+            let outer = topo.llcs[llc as usize].cpus.first().filter(|_| llc != own);
+            let outer = outer.and_then(|&first| lowest(first));
+            let least_ns = since_ns[outer.unwrap_or(level)];
+            let mut at = self.newest[llc as usize];
+            while at != NONE && self.queues[at as usize].at_ns > least_ns {
+                let queue = &self.queues[at as usize];
+                let new = match outer {
+                    Some(_) => true,
+                    None => lowest(at).is_some_and(|l| queue.at_ns > since_ns[l]),
+                };
+                if new && queue.by != cpu {
+                    fetch(queue.by);
+                }
+                at = queue.earlier;
+            }
+        }
+        self.looked_ns[cpu as usize][level] = now_ns;
+    }
+
+    /// By the lowest level whose domain holds a queue: when `cpu` looked at it last, up to `level`.
+    fn since_ns(&self, cpu: Cpu, level: usize) -> [u64; LEVELS] {
+        let looked_ns = &self.looked_ns[cpu as usize];
+        let mut since_ns = [0; LEVELS];
+        let mut latest_ns = 0;
+        for at in (0..=level).rev() {
+            latest_ns = latest_ns.max(looked_ns[at]);
+            since_ns[at] = latest_ns;
+        }
+        since_ns
+    }
+
+    fn unlink(&mut self, cpu: Cpu) {
+        let Written { later, earlier, .. } = self.queues[cpu as usize];
+        // The newest of all has been left in place, so there is a later one.
+        if later != NONE {
+            self.queues[later as usize].earlier = earlier;
+        }
+        if earlier != NONE {
+            self.queues[earlier as usize].later = later;
+        }
+    }
+
+    fn push(&mut self, llc: usize, cpu: Cpu) {
+        let before = std::mem::replace(&mut self.newest[llc], cpu);
+        self.queues[cpu as usize].later = NONE;
+        self.queues[cpu as usize].earlier = before;
+        if before != NONE {
+            self.queues[before as usize].later = cpu;
+        }
+    }
+}
