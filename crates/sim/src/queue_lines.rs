@@ -51,7 +51,9 @@ impl QueueLines {
         let mut all = QueueLines {
             queues: (0..topo.nr_cpus).map(fresh).collect(),
             newest: vec![NONE; topo.llcs.len()],
-            seen: (0..topo.nr_cpus).map(|c| vec![0; topo.llc(c as Cpu).len()].into_boxed_slice()).collect(),
+            seen: (0..topo.nr_cpus)
+                .map(|c| vec![0; topo.llc(c as Cpu).len()].into_boxed_slice())
+                .collect(),
             looked_ns: vec![[0; LEVELS]; topo.nr_cpus],
         };
         for (llc, at) in topo.llcs.iter().zip(0..) {
@@ -160,5 +162,68 @@ impl QueueLines {
         if before != NONE {
             self.queues[before as usize].later = cpu;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::testing::{machine, scenario};
+    use crate::scenario::Scenario;
+    use machine::CpuSet;
+
+    /// Two last-level caches of four cores, 0-3 and 4-7, one thread each.
+    fn two_llcs() -> Scenario {
+        scenario(&machine("epyc-7742-1s-nps1", 8), "6.12", &[])
+    }
+
+    fn fetched(
+        lines: &mut QueueLines,
+        topo: &Topology,
+        cpu: Cpu,
+        level: usize,
+        now_ns: u64,
+    ) -> Vec<Cpu> {
+        let mut from = Vec::new();
+        lines.look_at_domain(topo, cpu, level, now_ns, |cpu| from.push(cpu));
+        from
+    }
+
+    #[test]
+    fn a_search_fetches_what_was_written_since() {
+        let s = two_llcs();
+        let topo = &s.setup.topo;
+        let mut lines = QueueLines::new(topo);
+        assert_eq!(lines.look(topo, 0, 1), None);
+        lines.write(topo, 1, 1, 10);
+        assert_eq!(lines.look(topo, 0, 1), Some(1));
+        assert_eq!(lines.look(topo, 0, 1), None);
+        lines.write(topo, 1, 2, 20);
+        assert_eq!(
+            (lines.writer(1), lines.look(topo, 0, 1), lines.look(topo, 2, 1)),
+            (2, Some(2), None)
+        );
+        // What another last-level cache has is taken to have changed.
+        lines.write(topo, 5, 5, 30);
+        assert_eq!([lines.look(topo, 0, 5), lines.look(topo, 0, 5)], [Some(5); 2]);
+    }
+
+    #[test]
+    fn a_balance_fetches_queues_written_since_it_or_a_lower_one_looked() {
+        let s = two_llcs();
+        let topo = &s.setup.topo;
+        let mut lines = QueueLines::new(topo);
+        let top = topo.domains[0].len() - 1;
+        assert!(topo.domains[0][0].span == CpuSet::first_n(4) && top == 1);
+        for (cpu, at_ns) in [(1, 10), (2, 20), (5, 30)] {
+            lines.write(topo, cpu, cpu, at_ns);
+        }
+        assert_eq!(fetched(&mut lines, topo, 0, 0, 40), [2, 1]);
+        assert_eq!(fetched(&mut lines, topo, 0, top, 50), [5]);
+        assert!(fetched(&mut lines, topo, 0, top, 60).is_empty());
+        lines.write(topo, 2, 2, 70);
+        lines.write(topo, 1, 0, 80);
+        assert_eq!(fetched(&mut lines, topo, 0, top, 90), [2]);
+        assert!(fetched(&mut lines, topo, 0, 0, 100).is_empty());
     }
 }

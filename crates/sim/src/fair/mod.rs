@@ -16,7 +16,7 @@ mod place;
 mod queue;
 mod rules;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod track;

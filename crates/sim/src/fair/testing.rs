@@ -2,6 +2,8 @@
 
 use super::Fair;
 use crate::class::{Class, Enqueue};
+use crate::kernel_locks::KernelLocks;
+use crate::queue_lines::QueueLines;
 use crate::rng::{Purpose, Stream};
 use crate::scenario::Scenario;
 use crate::topology::Cpu;
@@ -11,7 +13,7 @@ use machine::{CpuSet, Machine};
 use workload::{ProgramId, Workload};
 
 /// `machine` under `release` with mechanisms switched.
-pub(super) fn scenario(machine: &Machine, release: &str, switches: &[(&str, bool)]) -> Scenario {
+pub(crate) fn scenario(machine: &Machine, release: &str, switches: &[(&str, bool)]) -> Scenario {
     let kernel = switches.iter().fold(Kernel::new(release.parse().unwrap()), |k, &(name, on)| {
         k.with_named(name, on).unwrap()
     });
@@ -19,13 +21,13 @@ pub(super) fn scenario(machine: &Machine, release: &str, switches: &[(&str, bool
 }
 
 /// The first `cpus` CPUs of the catalog's `name`.
-pub(super) fn machine(name: &str, cpus: usize) -> Machine {
+pub(crate) fn machine(name: &str, cpus: usize) -> Machine {
     let machine = machine::catalog::load(name).unwrap();
     machine.with_online(CpuSet::first_n(cpus)).unwrap()
 }
 
 /// All CPUs idle and no task, an eternity after boot.
-pub(super) fn world(scenario: &Scenario) -> (World<'_>, Fair) {
+pub(crate) fn world(scenario: &Scenario) -> (World<'_>, Fair) {
     let (topo, hw) = (&scenario.setup.topo, &scenario.setup.hw);
     let mut w = World {
         now_ns: 0,
@@ -43,6 +45,8 @@ pub(super) fn world(scenario: &Scenario) -> (World<'_>, Fair) {
         notes: Vec::new(),
         pelt_clocks: Vec::new(),
         uclamp: None,
+        locks: KernelLocks::new(topo),
+        queue_lines: QueueLines::new(topo),
         balance_draws: Stream::new(0, Purpose::Balance),
         counters: Default::default(),
     };

@@ -13,6 +13,7 @@ fn domain(flags: SdFlags) -> SimDomain {
         span: CpuSet::first_n(8),
         weight: 8,
         flags,
+        llcs: Box::default(),
         looked: 0,
         capacity: 0,
         groups: Box::default(),
