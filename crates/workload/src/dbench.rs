@@ -3,13 +3,24 @@
 //! MMTests' dbench plays lines 601 to 4173 of the load again and again, each client in a directory of its own, and reports
 //! the times of passes. Of its 3573 operations 43 are `fsync`s, of mostly one to three pages; 962 are reads of 11.9 KB, 303
 //! writes of 25.5 KB, all into the page cache; 763 create, open, rename or unlink; 215 list a directory; the others ask for
-//! attributes or close. The pass here is 43 equal parts of one `fsync` and the other operations' share each.
+//! attributes or close. `fsync`s come in bursts, and here too: [`load`] has what lies between them.
 //!
 //! The filesystem is XFS. Transactions that make or remove names hold a buffer of an allocation group; `mkfs.xfs` makes four
-//! groups, and directories are spread over them. `fsync` writes the file's pages and waits for them, which the scheduler sees
-//! as a wait for I/O; then it forces the log, which it does not see. The log is written one buffer of 32 KiB after another,
-//! each with a flush of the drive's cache (to 5.13); what a part's transactions log, about 14 KB, fits in twice.
-//! Not modelled: writeback in the background, the workers that fill the log's buffers, and reads that miss the page cache.
+//! groups, and directories are spread over them. What an `fsync` does is taken from guests of Debian's 5.10.223
+//! (`script/trace-fsync`); 5.9 is taken to do the same:
+//!
+//! | step | sleeps | seen as I/O | woken by |
+//! |---|---|---|---|
+//! | the file's pages are written | always | yes | interrupt, or the worker that ends a write of new blocks |
+//! | a worker pushes what is committed into the log's buffers | where the inode is in the log | no | the worker |
+//! | the log is written: flush, write, flush | the same | no | the log's worker |
+//! | the drive is flushed | where the log had nothing for it, or was on its way already | yes | interrupt |
+//!
+//! An inode is in the log if its size, blocks or times changed. A write gives the file a time that goes by the tick, so what
+//! only overwrites a page again within a tick finds nothing in the log. Bound workers' instructions are the client's here, on
+//! whose CPU they run; a guest wakes that CPU five times for them where the model wakes it once or twice.
+//! Not modelled: writeback in the background, a drive that leaves reads and writes alone while it flushes, reads that miss the
+//! page cache, inodes' buffers, and log space.
 
 mod load;
 
@@ -62,10 +73,18 @@ pub const LOG_TOGETHER: u32 = LOG_BUFFERS_BYTES / LOG_BYTES;
 pub const LOG_NS: f64 = 500_000.0;
 /// Median time for a flush alone: what is left of that without the write, halved.
 pub const FLUSH_NS: f64 = (LOG_NS - DATA_NS) / 2.0;
-/// Core cycles of a worker that pushes what is committed into the log's buffers. Counted: 31 us where a pass takes a client 726
-/// ms, in a guest under QEMU, of the cycles that a pass takes here.
-const PUSH_CYCLES: f64 = 4_000.0;
-/// Name of that worker.
+/// Core cycles of an `fsync` and of those who work for it, a cycle for each instruction that a guest of 5.10 counted
+/// (`script/trace-fsync`): the client itself,
+const FSYNC_CYCLES: f64 = 60_000.0;
+/// the block layer's worker that hands the drive a request,
+const DISPATCH_CYCLES: f64 = 5_400.0;
+/// the worker that ends a write of new blocks (`xfs_end_io`),
+const END_IO_CYCLES: f64 = 19_500.0;
+/// the one that pushes what is committed into the log's buffers,
+const PUSH_CYCLES: f64 = 9_100.0;
+/// and those of a write of the log: three times the block layer's, for flush, write and flush, and `xlog_ioend_work`.
+const LOG_CYCLES: f64 = 3.0 * 4_900.0 + 11_200.0;
+/// Name of the worker that pushes, which may run anywhere; the others are bound to CPUs.
 pub const WORKER: &str = "kworker/u";
 /// How the drive's times vary. Assumed.
 const DISK_SPREAD: Spread = Spread::LogNormal(0.5);
@@ -144,7 +163,7 @@ impl Stretch {
         let held = Op::Compute(Work::fixed(TRANSACTION_CYCLES));
         let transaction = [work.clone(), Op::Lock(group), held, Op::Unlock(group)];
         let mut ops = vec![transaction; usize::from(self.transactions)].concat();
-        ops.push(work);
+        ops.extend([work, Op::Compute(Work::fixed(FSYNC_CYCLES + DISPATCH_CYCLES))]);
         ops.extend(filesystem.fsync(self.overwrites));
         ops
     }
@@ -184,14 +203,20 @@ impl Filesystem {
         let pages = io(self.pages, DATA_NS, true);
         let flush = io(self.flush, FLUSH_NS, true);
         let skip = |condition, steps| Op::SkipIf { condition, steps };
+        let work = |cycles| Op::Compute(Work::fixed(cycles));
+        // The bound workers run on the client's CPU, which its requests are from, while it sleeps.
+        let end_io = if overwrites { 0.0 } else { END_IO_CYCLES };
         let logged = [
             pages.clone(),
+            work(end_io),
             Op::Send(self.push),
             Op::Receive(self.pushed),
             io(self.log, LOG_NS, false),
+            skip(Condition::FirstOfGroup, 2),
             // Who found the log on its way flushes the drive itself (`log_flushed`).
-            skip(Condition::FirstOfGroup, 1),
             flush.clone(),
+            skip(Condition::Always, 1),
+            work(LOG_CYCLES),
         ];
         // The step also notes the time that this write gives the file.
         let mut ops =
