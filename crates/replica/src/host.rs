@@ -172,7 +172,7 @@ extern "C" fn event(event: u32, cpu: u32, a: i64, b: i64) {
         kind::PUSH => Event::Migrate { pid: a, to: b as u32, pushed: true },
         kind::SWITCHED => Event::Switched { answer: a },
         kind::REFUSED => Event::Refused { pid: a, error: b },
-        kind::UTIL => Event::Util { cpu, for_io: a != 0 },
+        kind::UTIL => Event::Util { cpu, for_io: a != 0, by: b as u32 },
         kind::CLOCK => Event::Clock { cpu, khz: a as u32, of_policy: b != 0 },
         _ => stop("an event that this build does not know"),
     };

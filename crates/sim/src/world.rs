@@ -177,6 +177,10 @@ pub struct Task {
     /// The user whose request it works on.
     pub(crate) client: Option<u32>,
     pub(crate) stamp_ns: u64,
+    /// The tick's count of time when it last asked for it.
+    pub(crate) jiffy: u64,
+    /// Whether its last request to a device was the first of its group.
+    pub(crate) first_of_group: bool,
     /// When the message that it read last was written.
     pub(crate) message_ns: u64,
     /// When its last timer was due.
@@ -214,6 +218,8 @@ impl Task {
             next_waiter: None,
             client: None,
             stamp_ns: 0,
+            jiffy: 0,
+            first_of_group: false,
             message_ns: 0,
             due_ns: 0,
             timer_cpu: cpu,

@@ -3,40 +3,53 @@
 //! MMTests' dbench plays lines 601 to 4173 of the load again and again, each client in a directory of its own, and reports
 //! the times of passes. Of its 3573 operations 43 are `fsync`s, of mostly one to three pages; 962 are reads of 11.9 KB, 303
 //! writes of 25.5 KB, all into the page cache; 763 create, open, rename or unlink; 215 list a directory; the others ask for
-//! attributes or close. The pass here is 43 equal parts of one `fsync` and the other operations' share each.
+//! attributes or close. `fsync`s come in bursts, and here too: [`load`] has what lies between them.
 //!
 //! The filesystem is XFS. Transactions that make or remove names hold a buffer of an allocation group; `mkfs.xfs` makes four
-//! groups, and directories are spread over them. `fsync` writes the file's pages and waits for them, which the scheduler sees
-//! as a wait for I/O; then it forces the log, which it does not see. The log is written one buffer of 32 KiB after another,
-//! each with a flush of the drive's cache (to 5.13); what a part's transactions log, about 14 KB, fits in twice.
-//! Not modelled: writeback in the background, the workers that fill the log's buffers, and reads that miss the page cache.
+//! groups, and directories are spread over them. What an `fsync` does is taken from guests of Debian's 5.10.223
+//! (`script/trace-fsync`); 5.9 is taken to do the same:
+//!
+//! | step | sleeps | seen as I/O | woken by |
+//! |---|---|---|---|
+//! | the file's pages are written | always | yes | interrupt, or the worker that ends a write of new blocks |
+//! | a worker pushes what is committed into the log's buffers | where the inode is in the log | no | the worker |
+//! | the log is written: flush, write, flush | the same | no | the log's worker |
+//! | the drive is flushed | where the log had nothing for it, or was on its way already | yes | interrupt |
+//!
+//! An inode is in the log if its size, blocks or times changed. A write gives the file a time that goes by the tick, so what
+//! only overwrites a page again within a tick finds nothing in the log. Bound workers' instructions are the client's here, on
+//! whose CPU they run; a guest wakes that CPU five times for them where the model wakes it once or twice.
+//! Not modelled: writeback in the background, a drive that leaves reads and writes alone while it flushes, reads that miss the
+//! page cache, inodes' buffers, and log space.
+
+mod load;
 
 pub use crate::no_costs::NoCosts as Costs;
 use crate::program::{
-    Device, DeviceId, LockId, MemoryUse, Metric, Op, Program, Reading, Since, Spread, Work,
-    Workload,
+    BarrierId, Condition, Device, DeviceId, HistogramId, LockId, MemoryUse, Metric, Op, Program,
+    Queue, QueueId, QueueKind, Reading, Since, Spawn, Spread, Work, Workload,
 };
 use crate::window::Window;
 use crate::{WorkloadError, check, launch};
+use load::{STRETCHES, Stretch};
 use machine::CpuSet;
 use serde::{Deserialize, Serialize};
 use stats::Better;
 
 const NAME: &str = "dbench";
-/// `fsync`s of a pass.
+/// `fsync`s of a pass, and parts of it: what lies before one, and it.
 pub const PARTS: u16 = 43;
 /// Allocation groups of the filesystem.
 const GROUPS: u16 = 4;
-/// Transactions of a part that hold a buffer of an allocation group: creates, unlinks and renames, 274 in a pass.
-const TRANSACTIONS: u16 = 6;
-/// Core cycles for which one of them holds it. Assumed.
+/// Places in the load where clients begin; no multiple of the groups.
+const PLACES: u16 = 11;
+/// Core cycles for which a transaction holds a buffer of an allocation group. Assumed.
 const TRANSACTION_CYCLES: f64 = 8_000.0;
-/// Core cycles of a pass without those: (operations, cycles of one), the filesystem's and dbench's. Measured: mean latencies
+/// Core cycles of an operation without those, by kind ([`Stretch::operations`]), the filesystem's and dbench's. Measured: mean latencies
 /// of dbench 4.00 on ext4 of a virtual machine at about 2.5 GHz (attributes and closing 5.6 us, listing 29 us, names 21 to
 /// 34 us, writes 15 us, reads 3 us).
-const WORK: [(f64, f64); 5] =
-    [(1287.0, 14_000.0), (215.0, 72_000.0), (763.0, 55_000.0), (303.0, 38_000.0), (962.0, 7_500.0)];
-/// How a part's work differs from another's. Assumed.
+const WORK: [f64; 5] = [14_000.0, 72_000.0, 55_000.0, 38_000.0, 7_500.0];
+/// How a stretch's work differs from another's. Assumed.
 const WORK_SPREAD: Spread = Spread::LogNormal(0.2);
 /// Inodes, directories and pages that a client comes back to; assumed.
 const MEMORY: MemoryUse = MemoryUse {
@@ -46,14 +59,33 @@ const MEMORY: MemoryUse = MemoryUse {
     stream_bytes_per_kcycle: 0.0,
 };
 /// Requests that a SATA drive works on at a time. Assumed: fewer than it queues (32), as all share one link.
-const DISK_SLOTS: u16 = 8;
+pub const DISK_SLOTS: u16 = 8;
 /// Median time for an `fsync`'s pages. Assumed.
 pub const DATA_NS: f64 = 100_000.0;
-/// `fsync`s whose transactions fit into one write of the log: 14 KB each, of 32 KiB. Assumed, with the frequency study's table at
-/// hand, which shows that many clients wait for the drive.
-pub const LOG_TOGETHER: u32 = 2;
-/// Median time for a write of the log with a flush. Assumed.
+/// Bytes that an `fsync` writes to the log, with many clients: counted, 6.65 KiB with 16 (2.8 with one, 3.5 with four), as what
+/// was changed twice before a push is written once.
+const LOG_BYTES: u32 = 6_810;
+/// The log's buffers (`XLOG_MAX_ICLOGS` of `XLOG_BIG_RECORD_BSIZE`), which are on their way together and share flushes.
+const LOG_BUFFERS_BYTES: u32 = 8 * 32 * 1024;
+/// `fsync`s that one write of the log serves at most.
+pub const LOG_TOGETHER: u32 = LOG_BUFFERS_BYTES / LOG_BYTES;
+/// Median time for a write of the log: the drive's cache is flushed, the log written, and flushed again. Assumed.
 pub const LOG_NS: f64 = 500_000.0;
+/// Median time for a flush alone: what is left of that without the write, halved.
+pub const FLUSH_NS: f64 = (LOG_NS - DATA_NS) / 2.0;
+/// Core cycles of an `fsync` and of those who work for it, a cycle for each instruction that a guest of 5.10 counted
+/// (`script/trace-fsync`): the client itself,
+const FSYNC_CYCLES: f64 = 60_000.0;
+/// the block layer's worker that hands the drive a request,
+const DISPATCH_CYCLES: f64 = 5_400.0;
+/// the worker that ends a write of new blocks (`xfs_end_io`),
+const END_IO_CYCLES: f64 = 19_500.0;
+/// the one that pushes what is committed into the log's buffers,
+const PUSH_CYCLES: f64 = 9_100.0;
+/// and those of a write of the log: three times the block layer's, for flush, write and flush, and `xlog_ioend_work`.
+const LOG_CYCLES: f64 = 3.0 * 4_900.0 + 11_200.0;
+/// Name of the worker that pushes, which may run anywhere; the others are bound to CPUs.
+pub const WORKER: &str = "kworker/u";
 /// How the drive's times vary. Assumed.
 const DISK_SPREAD: Spread = Spread::LogNormal(0.5);
 
@@ -63,7 +95,7 @@ const DISK_SPREAD: Spread = Spread::LogNormal(0.5);
 pub struct Params {
     /// Clients.
     pub clients: u16,
-    /// Parts of a pass that are run; the time is scaled to all 43.
+    /// Of the 43 `fsync`s of a pass, so many with what lies before them are timed at once; the time is scaled to all 43.
     pub parts_run: u16,
     /// Warm-up in seconds.
     pub warmup_s: f64,
@@ -85,17 +117,14 @@ pub fn build(params: &Params, _: &Costs) -> Result<Workload, WorkloadError> {
     let window = Window::new(&mut w);
     let pass = w.histogram(Some(window.open));
     let released = w.barrier(u32::from(params.clients) + 1);
-    let disk = w.device(Device { slots: DISK_SLOTS, together: 1 });
-    let log = w.device(Device { slots: 1, together: LOG_TOGETHER });
-    let clients = (0..GROUPS.min(params.clients)).map(|_| {
-        let group = w.lock();
-        let mut ops = vec![Op::Memory(MEMORY), Op::Barrier(released), Op::Stamp];
-        ops.extend(part(group, disk, log));
-        ops.extend([
-            Op::Loop { to: 3, times: u32::from(params.parts_run) },
-            Op::Record { histogram: pass, since: Since::Stamp },
-            Op::Loop { to: 2, times: 0 },
-        ]);
+    let filesystem = Filesystem::new(&mut w);
+    let groups: Vec<LockId> = (0..GROUPS).map(|_| w.lock()).collect();
+    // With whole passes all begin at the head of the load; else a window shorter than a pass sees all of it.
+    let places = if params.parts_run == PARTS { 1 } else { PLACES };
+    let clients = (0..(GROUPS * places).min(params.clients)).map(|nth| {
+        let first = usize::from(nth % places * (PARTS / places));
+        let group = groups[usize::from(nth % GROUPS)];
+        let ops = client(first, params.parts_run, group, filesystem, released, pass);
         w.program(NAME, ops)
     });
     let clients: Vec<_> = clients.collect();
@@ -116,20 +145,113 @@ pub fn build(params: &Params, _: &Costs) -> Result<Workload, WorkloadError> {
     Ok(w)
 }
 
-/// Core cycles of a part in which no buffer of an allocation group is held; the median.
+/// Core cycles of a pass in which no buffer of an allocation group is held; the median.
 pub fn free_cycles() -> f64 {
-    WORK.iter().map(|(operations, cycles)| operations * cycles).sum::<f64>() / f64::from(PARTS)
+    STRETCHES.iter().map(Stretch::free_cycles).sum()
 }
 
-/// Steps of a part: work between transactions, and its `fsync`.
-fn part(group: LockId, disk: DeviceId, log: DeviceId) -> Vec<Op> {
-    let between = free_cycles() / f64::from(TRANSACTIONS + 1);
-    let work = Op::Compute(Work { cycles: between, spread: WORK_SPREAD });
-    let held = Op::Compute(Work::fixed(TRANSACTION_CYCLES));
-    let transaction = [work.clone(), Op::Lock(group), held, Op::Unlock(group)];
-    let mut ops = vec![transaction; usize::from(TRANSACTIONS)].concat();
-    let io =
-        |device, service_ns, iowait| Op::Io { device, service_ns, spread: DISK_SPREAD, iowait };
-    ops.extend([work, io(disk, DATA_NS, true), io(log, LOG_NS, false)]);
+impl Stretch {
+    /// Core cycles in which no buffer of an allocation group is held; the median.
+    fn free_cycles(&self) -> f64 {
+        self.operations.iter().zip(WORK).map(|(&n, cycles)| f64::from(n) * cycles).sum()
+    }
+
+    /// Its steps: work between transactions, and the `fsync`.
+    fn steps(&self, group: LockId, filesystem: Filesystem) -> Vec<Op> {
+        let between = self.free_cycles() / f64::from(self.transactions + 1);
+        let work = Op::Compute(Work { cycles: between, spread: WORK_SPREAD });
+        let held = Op::Compute(Work::fixed(TRANSACTION_CYCLES));
+        let transaction = [work.clone(), Op::Lock(group), held, Op::Unlock(group)];
+        let mut ops = vec![transaction; usize::from(self.transactions)].concat();
+        ops.extend([work, Op::Compute(Work::fixed(FSYNC_CYCLES + DISPATCH_CYCLES))]);
+        ops.extend(filesystem.fsync(self.overwrites));
+        ops
+    }
+}
+
+/// What `fsync` waits for.
+#[derive(Debug, Clone, Copy)]
+struct Filesystem {
+    pages: DeviceId,
+    log: DeviceId,
+    flush: DeviceId,
+    /// Requests to push what is committed into the log's buffers, and word that it was done.
+    push: QueueId,
+    pushed: QueueId,
+}
+
+impl Filesystem {
+    fn new(w: &mut Workload) -> Filesystem {
+        let pages = w.device(Device { slots: DISK_SLOTS, together: 1 });
+        let log = w.device(Device { slots: 1, together: LOG_TOGETHER });
+        // Flushes that wait become one (`blk_kick_flush`).
+        let flush = w.device(Device { slots: 1, together: u32::MAX });
+        let mut queue = || w.queue(Queue::unbounded(QueueKind::Futex));
+        let (push, pushed) = (queue(), queue());
+        let work = Op::Compute(Work::fixed(PUSH_CYCLES));
+        let ops = vec![Op::Receive(push), work, Op::Send(pushed), Op::Loop { to: 0, times: 0 }];
+        let worker = w.program(WORKER, ops);
+        w.spawns.push(Spawn { daemon: true, ..launch::long_since(worker, None) });
+        Filesystem { pages, log, flush, push, pushed }
+    }
+
+    /// `xfs_file_fsync` from the last write on. If the file `overwrites` only, its inode is in the log because of its time
+    /// alone, which changes with the tick.
+    fn fsync(self, overwrites: bool) -> Vec<Op> {
+        let io =
+            |device, service_ns, iowait| Op::Io { device, service_ns, spread: DISK_SPREAD, iowait };
+        let pages = io(self.pages, DATA_NS, true);
+        let flush = io(self.flush, FLUSH_NS, true);
+        let skip = |condition, steps| Op::SkipIf { condition, steps };
+        let work = |cycles| Op::Compute(Work::fixed(cycles));
+        // The bound workers run on the client's CPU, which its requests are from, while it sleeps.
+        let end_io = if overwrites { 0.0 } else { END_IO_CYCLES };
+        let logged = [
+            pages.clone(),
+            work(end_io),
+            Op::Send(self.push),
+            Op::Receive(self.pushed),
+            io(self.log, LOG_NS, false),
+            skip(Condition::FirstOfGroup, 2),
+            // Who found the log on its way flushes the drive itself (`log_flushed`).
+            flush.clone(),
+            skip(Condition::Always, 1),
+            work(LOG_CYCLES),
+        ];
+        // The step also notes the time that this write gives the file.
+        let mut ops =
+            vec![skip(Condition::SameJiffy, if overwrites { logged.len() as u16 + 1 } else { 0 })];
+        ops.extend(logged);
+        if overwrites {
+            ops.extend([skip(Condition::Always, 2), pages, flush]);
+        }
+        ops
+    }
+}
+
+/// A client that begins with stretch `first` of the load and records the time of each `timed` of them, for ever.
+fn client(
+    first: usize,
+    timed: u16,
+    group: LockId,
+    filesystem: Filesystem,
+    released: BarrierId,
+    times: HistogramId,
+) -> Vec<Op> {
+    let mut ops = vec![Op::Memory(MEMORY), Op::Barrier(released)];
+    let again = ops.len() as u16;
+    // Where `timed` is no whole pass, all of the load is timed only after so many passes.
+    let passes = if timed == PARTS { 1 } else { timed };
+    for nth in 0..usize::from(PARTS * passes) {
+        if nth % usize::from(timed) == 0 {
+            ops.push(Op::Stamp);
+        }
+        let stretch = &STRETCHES[(first + nth) % STRETCHES.len()];
+        ops.extend(stretch.steps(group, filesystem));
+        if (nth + 1) % usize::from(timed) == 0 {
+            ops.push(Op::Record { histogram: times, since: Since::Stamp });
+        }
+    }
+    ops.push(Op::Loop { to: again, times: 0 });
     ops
 }

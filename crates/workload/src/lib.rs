@@ -60,9 +60,9 @@ macro_rules! for_each_benchmark {
 pub use benchmarks::{Benchmark, BuildError, Target};
 pub use counter::Counter;
 pub use program::{
-    BarrierId, Capacity, Clients, CondId, CounterId, Device, DeviceId, FlagId, Histogram,
-    HistogramId, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op, Policy, Program, ProgramId,
-    Queue, QueueId, QueueKind, Reading, Since, Spawn, Spread, TimerId, Work, Workload,
+    BarrierId, Capacity, Clients, CondId, Condition, CounterId, Device, DeviceId, FlagId,
+    Histogram, HistogramId, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op, Policy, Program,
+    ProgramId, Queue, QueueId, QueueKind, Reading, Since, Spawn, Spread, TimerId, Work, Workload,
 };
 /// rt-app under its name in experiment files.
 pub use rtapp as rt_app;

@@ -11,7 +11,7 @@ pub use ids::{
     QueueId, TimerId,
 };
 pub use metric::{Metric, Reading};
-pub use op::{MemoryUse, Missed, Op, Since, Spread, Work};
+pub use op::{Condition, MemoryUse, Missed, Op, Since, Spread, Work};
 pub use policy::Policy;
 pub use shared::{Capacity, Clients, Device, Histogram, Queue, QueueKind};
 

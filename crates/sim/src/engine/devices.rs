@@ -39,8 +39,8 @@ impl DeviceState {
         }
     }
 
-    /// When a request made at `now_ns` is done; `service_ns` is asked if it opens a group.
-    fn request(&mut self, now_ns: u64, service_ns: impl FnOnce() -> u64) -> u64 {
+    /// When a request made at `now_ns` is done, and whether it opens a group; `service_ns` is asked if it does.
+    fn request(&mut self, now_ns: u64, service_ns: impl FnOnce() -> u64) -> (u64, bool) {
         let open = self.begins_ns > now_ns && self.members < self.together;
         if !open {
             self.members = 0;
@@ -52,16 +52,24 @@ impl DeviceState {
             }
         }
         self.members += 1;
-        self.ends_ns
+        (self.ends_ns, !open)
     }
 }
 
 impl<K: Core, T: Trace> Sim<'_, K, T> {
-    /// Hands a request to a device; when it will be done.
-    pub(super) fn submit(&mut self, id: DeviceId, service_ns: f64, spread: Spread) -> u64 {
+    /// Hands a request of `task` to a device; when it will be done.
+    pub(super) fn submit(
+        &mut self,
+        task: TaskId,
+        id: DeviceId,
+        service_ns: f64,
+        spread: Spread,
+    ) -> u64 {
         let work = &mut self.draws.work;
         let service_ns = || work.draw(service_ns, spread).max(1.0) as u64;
-        self.shared.devices[id.index()].request(self.w.now_ns, service_ns)
+        let (done_ns, first) = self.shared.devices[id.index()].request(self.w.now_ns, service_ns);
+        self.w.tasks[task.index()].first_of_group = first;
+        done_ns
     }
 
     /// The running `task` sleeps until its request is done.
@@ -81,13 +89,20 @@ mod tests {
 
     fn ends(slots: u16, together: u32, at_ns: &[u64]) -> Vec<u64> {
         let mut device = DeviceState::new(&Device { slots, together });
-        at_ns.iter().map(|&now_ns| device.request(now_ns, || 100)).collect()
+        at_ns.iter().map(|&now_ns| device.request(now_ns, || 100).0).collect()
     }
 
     #[test]
     fn requests_wait_for_a_slot_in_order() {
         assert_eq!(ends(1, 1, &[0, 10, 300]), [100, 200, 400]);
         assert_eq!(ends(2, 1, &[0, 10, 20, 30, 300]), [100, 110, 200, 210, 400]);
+    }
+
+    #[test]
+    fn who_opens_a_group_is_told_so() {
+        let mut device = DeviceState::new(&Device { slots: 1, together: 2 });
+        let first = [0, 10, 20, 30, 40].map(|now_ns| device.request(now_ns, || 100).1);
+        assert_eq!(first, [true, true, false, true, false]);
     }
 
     #[test]

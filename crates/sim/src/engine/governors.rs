@@ -87,20 +87,21 @@ impl<'a> Governors<'a> {
 }
 
 impl<K: Core, T: Trace> Sim<'_, K, T> {
-    /// Lets governors hear of what changed.
-    pub(super) fn govern(&mut self) {
+    /// Lets governors hear of what something on CPU `here` changed.
+    pub(super) fn govern(&mut self, here: Cpu) {
         let Some(mut governors) = self.frequency.governors.take() else { return };
         let mut changed = std::mem::take(&mut governors.changed);
         self.core.take_util_changes(&mut changed);
         for &cpu in &changed {
-            self.update_util(&mut governors, cpu);
+            self.update_util(&mut governors, cpu, here);
         }
         governors.changed = changed;
         self.frequency.governors = Some(governors);
     }
 
-    /// One update of one CPU's utilisation.
-    fn update_util(&mut self, governors: &mut Governors, cpu: Cpu) {
+    /// One update of one CPU's utilisation, by something on `here`. Neither of the drivers here lets a CPU set the clock of
+    /// another policy (`dvfs_possible_from_any_cpu`).
+    fn update_util(&mut self, governors: &mut Governors, cpu: Cpu, here: Cpu) {
         let governed = governors.governed;
         let at = governed.policy_of[cpu as usize] as usize;
         let cpus = &governed.policies[at];
@@ -113,6 +114,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let wanted = policy.governor.update(&Seen {
             now_ns: now,
             cpu: cpus.iter().position(|&c| c == cpu).unwrap_or(0),
+            can_update: cpus.contains(&here),
             iowait,
             idle_calls,
             invariant: governed.max_freq_ratio.is_some(),

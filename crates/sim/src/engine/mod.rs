@@ -175,7 +175,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         }
         K::settle_requests(self);
         if self.frequency.governors.is_some() {
-            self.govern();
+            self.govern(self.here);
         }
         self.progress.failure.take().or_else(|| self.core.failure()).map_or(Ok(()), Err)
     }

@@ -13,7 +13,7 @@ use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, State, TaskId};
 use machine::CpuSet;
-use workload::{Missed, Op, QueueKind, Since, TimerId};
+use workload::{Condition, Missed, Op, QueueKind, Since, TimerId};
 
 /// Less kernel work than this, in cycles, is none.
 const NO_DEBT: f64 = 0.5;
@@ -81,6 +81,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Some(&Op::Receive(queue)) => return self.receive(cpu, task, queue),
             Some(&Op::Contend { rounds, cycles, .. }) => Doing::Cycles(rounds * cycles),
             Some(&Op::Loop { to, times }) => return self.repeat(task, to, times),
+            Some(&Op::SkipIf { condition, steps }) => return self.skip(task, condition, steps),
             Some(&Op::LoopWhileSet { to, flag }) => {
                 return if self.shared.flags[flag.index()] {
                     self.jump(task, to)
@@ -118,7 +119,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Op::Io { .. } => syscall,
             Op::Compute(_) | Op::RunFor(_) | Op::Receive(_) => None,
             Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => None,
-            Op::Loop { .. } | Op::LoopWhileSet { .. } => None,
+            Op::Loop { .. } | Op::LoopWhileSet { .. } | Op::SkipIf { .. } => None,
             Op::SetFlag(..) | Op::Stamp | Op::Record { .. } | Op::Mark(_) | Op::Stop => None,
             Op::Contend { .. } | Op::Memory(_) => None,
         }
@@ -150,7 +151,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             // Steps that take time or work begin with it and never come here.
             Some(
                 Op::Compute(_) | Op::RunFor(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. }
-                | Op::Contend { .. } | Op::Loop { .. } | Op::LoopWhileSet { .. }
+                | Op::Contend { .. } | Op::Loop { .. } | Op::LoopWhileSet { .. } | Op::SkipIf { .. }
                 | Op::Send(_) | Op::Receive(_) | Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. }
                 | Op::Signal(_) | Op::Broadcast(_) | Op::Barrier(_) | Op::Reply | Op::Fork(_)
                 | Op::Clone(_) | Op::Exec | Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_)
@@ -172,6 +173,19 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             return self.next_op(task);
         }
         self.jump(task, to)
+    }
+
+    /// Goes on with the next step, or with one behind it.
+    fn skip(&mut self, task: TaskId, condition: Condition, steps: u16) -> Step {
+        let jiffies = self.w.jiffies();
+        let t = &mut self.w.tasks[task.index()];
+        let holds = match condition {
+            Condition::Always => true,
+            Condition::SameJiffy => std::mem::replace(&mut t.jiffy, jiffies) == jiffies,
+            Condition::FirstOfGroup => t.first_of_group,
+        };
+        t.pc += if holds { steps } else { 0 };
+        self.next_op(task)
     }
 
     fn jump(&mut self, task: TaskId, to: u16) -> Step {
@@ -232,7 +246,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                 self.sleep_until(task, self.w.now_ns + length_ns)
             }
             Some(&Op::Io { device, service_ns, spread, iowait }) => {
-                let done_ns = self.submit(device, service_ns, spread);
+                let done_ns = self.submit(task, device, service_ns, spread);
                 self.wait_for_device(task, done_ns, iowait)
             }
             Some(&Op::TimerWait { timer, period_ns, missed }) => {
@@ -251,6 +265,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                 | Op::Memory(_)
                 | Op::Loop { .. }
                 | Op::LoopWhileSet { .. }
+                | Op::SkipIf { .. }
                 | Op::SetFlag(..)
                 | Op::Stamp
                 | Op::Record { .. }

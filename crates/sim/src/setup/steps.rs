@@ -28,7 +28,11 @@ pub(super) fn check(workload: &Workload) -> Result<(), SimError> {
                     hold(program, "io: device", number, known, "a device of the workload")?;
                 }
                 Op::Compute(_) | Op::RunFor(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => {}
-                Op::Loop { .. } | Op::LoopWhileSet { .. } | Op::Yield | Op::Sleep { .. } => {}
+                Op::Loop { .. }
+                | Op::LoopWhileSet { .. }
+                | Op::SkipIf { .. }
+                | Op::Yield
+                | Op::Sleep { .. } => {}
                 Op::TimerWait { .. } | Op::WaitChildren | Op::Send(_) | Op::Receive(_) => {}
                 Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. } | Op::Signal(_) => {}
                 Op::Broadcast(_) | Op::Barrier(_) | Op::Reply | Op::Fork(_) | Op::Clone(_) => {}

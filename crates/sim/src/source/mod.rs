@@ -216,6 +216,8 @@ pub enum Event {
         cpu: u32,
         /// For a task that waited for I/O (`SCHED_CPUFREQ_IOWAIT`).
         for_io: bool,
+        /// The CPU that did it.
+        by: u32,
     },
 }
 

@@ -9,7 +9,7 @@ use sim::world::{NohzKick, TaskId, World};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
-use workload::{Device, Op, Spawn, Spread, Workload};
+use workload::{Condition, Device, Op, Spawn, Spread, Work, Workload};
 
 /// Every task on the first CPU it may use, a tick each in turn.
 struct FirstCpu {
@@ -121,6 +121,32 @@ fn a_class_that_never_spreads_loses() {
     let fair = scenario.run(1).expect("a run").metrics[0];
     assert!(watch.wrong.is_empty(), "{:?}", watch.wrong);
     assert!(fair > 2.0 * bad, "fair {fair}, first CPU {bad}");
+}
+
+/// A task that looks at the tick's count after every 50 us of work sends a message where it has changed.
+#[test]
+fn files_get_a_new_time_with_each_tick() {
+    let machine = machines::smt(1, 1);
+    let mut w = Workload::default();
+    let done = w.pipe();
+    let cycles = 50e-6 * machine.constants.value("nominal_khz").expect("a clock") * 1e3;
+    let same = Op::SkipIf { condition: Condition::SameJiffy, steps: 1 };
+    let task = w.program(
+        "writer",
+        vec![
+            Op::Compute(Work::fixed(cycles)),
+            same,
+            Op::Send(done),
+            Op::Loop { to: 0, times: 2_000 },
+            Op::Stop,
+        ],
+    );
+    w.spawns.push(Spawn::new(task));
+    let mut watch = Watch::new(1);
+    let run = scenario(&machine, w).run_traced(1, &mut watch).expect("a run");
+    let tick_ns = 4_000_000;
+    let expected = run.end_ns / tick_ns;
+    assert!(watch.sent.abs_diff(expected) <= 1, "{} of {expected}", watch.sent);
 }
 
 /// Two tasks that wait for I/O three times each and one that waits without it, served one at a time.

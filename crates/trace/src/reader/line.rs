@@ -45,6 +45,10 @@ pub(super) fn parse(text: &str, line: u64) -> Result<Line, TraceError> {
     {
         return Ok(Line::Nothing);
     }
+    // A stack that a trigger asked for (`stacktrace`): its head, and a function each.
+    if text.starts_with("=> ") || text.ends_with(": <stack trace>") {
+        return Ok(Line::Other);
+    }
     Reader { text, line }.record()
 }
 

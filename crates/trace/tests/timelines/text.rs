@@ -177,3 +177,17 @@ fn lost_records_are_counted() {
     assert_eq!(counted("14/14   #P:8"), 0);
     assert_eq!(counted("rubbish"), 0);
 }
+
+/// The stacks that a trigger (`stacktrace`) leaves behind its events are other lines, and the events count.
+#[test]
+fn stacks_are_left_out() {
+    let text = b"\
+      dbench-294     [001] d...    26.779268: sched_switch: prev_comm=dbench prev_pid=294 prev_prio=120 prev_state=D ==> next_comm=swapper/1 next_pid=0 next_prio=120
+      dbench-294     [001] d...    26.779275: <stack trace>
+ => __schedule
+ => io_schedule
+";
+    let mut kept = Kept(Vec::new());
+    let read = trace::read(&text[..], &mut kept).expect("a trace");
+    assert_eq!((kept.0.len(), read.others), (1, 3));
+}

@@ -132,7 +132,7 @@ enum sc_event {
 	SC_EVENT_WAKEUP,	/* a: pid; b: whether its CPU had nothing to run */
 	SC_EVENT_WAKEUP_NEW,	/* a: pid; b: its CPU */
 	SC_EVENT_MIGRATE,	/* a: pid; b: its new CPU */
-	SC_EVENT_UTIL,		/* the utilisation of `cpu` was updated; a: whether for a task that waited for I/O */
+	SC_EVENT_UTIL,		/* the utilisation of `cpu` was updated; a: whether for a task that waited for I/O, b: by which CPU */
 	SC_EVENT_PUSH,		/* a: pid; b: its new CPU, as its own goes offline */
 	SC_EVENT_SWITCHED,	/* what switch_later() asked for is done; a: 0, or an error as the kernel has it */
 	SC_EVENT_UNDEFINED,	/* undefined behaviour; b: text that begins with the file and the line */

@@ -11,7 +11,8 @@ static struct update_util_data watchers[NR_CPUS];
 
 static void changed(struct update_util_data *watcher, u64 time, unsigned int flags)
 {
-	sc_host->event(SC_EVENT_UTIL, watcher - watchers, !!(flags & SCHED_CPUFREQ_IOWAIT), 0);
+	sc_host->event(SC_EVENT_UTIL, watcher - watchers, !!(flags & SCHED_CPUFREQ_IOWAIT),
+		       smp_processor_id());
 }
 
 void sc_watch_util(void)

@@ -33,6 +33,18 @@ impl Work {
     }
 }
 
+/// When steps are skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// Always.
+    Always,
+    /// The tick's count of time (`jiffies`) is what it was at the task's last step that asked for it: a file's times, which
+    /// go by it (`ktime_get_coarse_real_ts64`), stay as they are.
+    SameJiffy,
+    /// The task's last request to a device was the first of its group.
+    FirstOfGroup,
+}
+
 /// Since when a recorded time runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Since {
@@ -179,6 +191,13 @@ pub enum Op {
         to: u16,
         /// The flag.
         flag: FlagId,
+    },
+    /// Goes on `steps` steps further than the next if the condition holds.
+    SkipIf {
+        /// When.
+        condition: Condition,
+        /// Steps that are left out.
+        steps: u16,
     },
     /// From here on the task's `Compute` and `WorkWhileSet` steps use memory like this. A use whose working set
     /// has another size than the one before starts one that no cache holds, in memory of the node where the task runs;

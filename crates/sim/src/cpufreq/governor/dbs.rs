@@ -72,7 +72,7 @@ impl<S> Sampled<S> {
 
 impl<S: Sampler> Govern for Sampled<S> {
     fn update(&mut self, seen: &Seen) -> Option<u64> {
-        if seen.now_ns < self.next_sample_ns {
+        if !seen.can_update || seen.now_ns < self.next_sample_ns {
             return None;
         }
         for (cpu, times) in self.times.iter_mut().enumerate() {

@@ -50,6 +50,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) now_ns: u64,
     /// Which of the policy's CPUs, from 0.
     pub(crate) cpu: usize,
+    /// Whether the policy's clock may be set from the CPU on which this happens (`cpufreq_this_cpu_can_update`).
+    pub(crate) can_update: bool,
     /// Whether a task wakes up after waiting for I/O (`SCHED_CPUFREQ_IOWAIT`).
     pub(crate) iowait: bool,
     /// How often the CPU was idle (`tick_nohz_get_idle_calls_cpu`).

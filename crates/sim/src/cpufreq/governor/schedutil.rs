@@ -109,7 +109,8 @@ impl Govern for Schedutil {
     fn update(&mut self, seen: &Seen) -> Option<u64> {
         let now_ns = seen.now_ns;
         self.boosts.get_mut(seen.cpu)?.request(&self.iowait, now_ns, seen.iowait);
-        if now_ns.saturating_sub(self.last_change_ns) < self.rate_limit_ns {
+        // `sugov_should_update_freq`.
+        if !seen.can_update || now_ns.saturating_sub(self.last_change_ns) < self.rate_limit_ns {
             return None;
         }
         let (limits, driver) = (&seen.limits, seen.driver);

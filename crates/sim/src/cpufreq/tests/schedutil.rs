@@ -7,6 +7,7 @@ struct Update {
     now_ns: u64,
     cpu: usize,
     iowait: bool,
+    can_update: bool,
     idle_calls: u64,
     invariant: bool,
 }
@@ -24,7 +25,14 @@ impl Policy {
         let rate_us = driver.transition_delay_us();
         let governor = Schedutil::start(&driver, cpus, rate_us, TICK_NS).unwrap();
         let limits = driver.limits(driver.min_khz());
-        let update = Update { now_ns: 0, cpu: 0, iowait: false, idle_calls: 0, invariant: true };
+        let update = Update {
+            now_ns: 0,
+            cpu: 0,
+            iowait: false,
+            can_update: true,
+            idle_calls: 0,
+            invariant: true,
+        };
         Policy { driver, limits, governor, update }
     }
 
@@ -35,10 +43,21 @@ impl Policy {
     }
 
     fn asked(&mut self, util: &dyn Fn(usize) -> Util) -> Option<u64> {
-        let Update { now_ns, cpu, iowait, idle_calls, invariant } = self.update;
+        let Update { now_ns, cpu, iowait, can_update, idle_calls, invariant } = self.update;
         let (limits, driver) = (self.limits, &self.driver);
         let times = &|_| Default::default();
-        let seen = Seen { now_ns, cpu, iowait, idle_calls, invariant, limits, driver, util, times };
+        let seen = Seen {
+            now_ns,
+            cpu,
+            can_update,
+            iowait,
+            idle_calls,
+            invariant,
+            limits,
+            driver,
+            util,
+            times,
+        };
         self.governor.update(&seen)
     }
 
@@ -276,4 +295,17 @@ fn a_shared_policy_follows_its_busiest_cpu_and_does_not_hold() {
 fn policies_have_cpus() {
     let error = Schedutil::start(&epyc(5, 9), 0, 1000, TICK_NS).unwrap_err();
     assert_eq!(error.to_string(), "CPUs of a policy: found 0, expected 1 to 4294967295");
+}
+
+/// `cpufreq_this_cpu_can_update`: what happens on another CPU sets no clock.
+#[test]
+fn another_cpu_sets_no_clock() {
+    let mut policy = Policy::new(epyc(5, 9), 1);
+    policy.after(used(0));
+    policy.update.now_ns += MS;
+    policy.update.idle_calls += 1;
+    policy.update.can_update = false;
+    assert_eq!(policy.now(&[used(CAPACITY_SCALE)]), None);
+    policy.update.can_update = true;
+    assert_eq!(policy.now(&[used(CAPACITY_SCALE)]), Some(2_250_000));
 }

@@ -49,7 +49,11 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
                 self.core.class.migrate(&mut self.w, task);
                 self.place(task, target);
             }
+            self.govern(cpu);
             self.core.class.enqueue(&mut self.w, task, Enqueue::Wakeup { migrated });
+            // A CPU of another cache queues the task itself (`ttwu_queue_wakelist`).
+            let shares = self.w.topo.share_cache(cpu, target);
+            self.govern(if shares { cpu } else { target });
             target
         };
         self.w.uclamp_inc(task);

@@ -53,9 +53,10 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<'_, S>, T> {
                 Event::WakeupNew { cpu, pid, to } => {
                     self.forked(cpu as Cpu, pid, to as Cpu);
                 }
-                Event::Util { cpu, for_io } => {
+                Event::Util { cpu, for_io, by } => {
                     self.w.cpus[cpu as usize].woken_from_io |= for_io;
                     self.core.util_changes.push(cpu as Cpu);
+                    self.govern(by as Cpu);
                 }
                 Event::Clock { cpu, khz, of_policy } => self.requested(cpu as Cpu, khz, of_policy),
                 Event::Migrate { pid, to, pushed } => {
