@@ -2,9 +2,11 @@
 //!
 //! A table belongs to an architecture and a release. It holds no times: those follow from a machine's constants.
 
+mod locks;
 mod parts;
 mod shipped;
 
+pub use locks::{Lock, LockClass, SideName};
 pub use parts::{Channel, End, Parts, Target, Wake, Work};
 use serde::{Deserialize, Serialize};
 pub use shipped::{counted_on, find, named, names, nearest};
@@ -91,9 +93,9 @@ impl CostTable {
             reason: e.to_string().trim_end().to_string(),
         })?;
         for operation in &table.operations {
-            let bad = operation.sides().flat_map(|(_, side)| side.counts());
-            if let Some(found) = bad.into_iter().find(|count| !(count.is_finite() && *count >= 0.0))
-            {
+            let sides = operation.sides().flat_map(|(_, side)| side.counts());
+            let mut counts = sides.chain(operation.locks.iter().flat_map(Lock::counts));
+            if let Some(found) = counts.find(|count| !(count.is_finite() && *count >= 0.0)) {
                 let (file, operation) = (file.to_string(), operation.name.clone());
                 return Err(CostsError::Count { file, operation, found });
             }
@@ -128,15 +130,8 @@ impl CostTable {
 
 impl Operation {
     /// What was counted, by side.
-    pub fn sides(&self) -> impl Iterator<Item = (&'static str, Side)> {
-        let all = [
-            ("give", self.give),
-            ("take", self.take),
-            ("woken", self.woken),
-            ("own", self.own),
-            ("child", self.child),
-        ];
-        all.into_iter().filter_map(|(name, side)| Some((name, side?)))
+    pub fn sides(&self) -> impl Iterator<Item = (SideName, Side)> {
+        SideName::ALL.into_iter().filter_map(|name| Some((name, self.side(name)?)))
     }
 }
 
@@ -209,6 +204,9 @@ pub struct Operation {
     /// A child, from its start to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub child: Option<Side>,
+    /// Locks that the sides take; none in a table of before they were counted.
+    #[serde(rename = "lock", default, skip_serializing_if = "Vec::is_empty")]
+    pub locks: Vec<Lock>,
 }
 
 /// What one side of an operation does once.
