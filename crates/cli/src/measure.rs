@@ -9,7 +9,7 @@ use machine::costs::{self, CostTable};
 use std::path::Path;
 use vm::Arch;
 use vm::boot::Limits;
-use vm::measure::{Case, Measurement, cases};
+use vm::measure::{Case, Counted, Measurement, Taker, cases};
 use vm::plugin::Watching;
 
 /// How long a guest may take, and how long it may be silent.
@@ -41,16 +41,39 @@ fn measure_costs(args: &CostsArgs) -> Result<(), Failure> {
     bar.set_length(cases.len() as u64);
     bar.set_message(format!("kernel {} boots", kernel.release));
     let stop = stop_on_signals()?;
-    let table = measurement.run(&stop, &mut |done| {
+    let counted = measurement.run(&stop, &mut |done| {
         bar.inc(1);
         bar.set_message(done.to_owned());
     });
     bar.finish_and_clear();
-    let table = table?;
+    let Counted { table, takers } = counted?;
     if let Some(path) = &args.output {
         write_whole(path, &toml::to_string(&table)?)?;
     }
-    told(&table, args.json)
+    told(&table, args.json)?;
+    if args.callers { print(&callers(&takers)) } else { Ok(()) }
+}
+
+/// A line for each function that takes locks.
+fn callers(takers: &[Taker]) -> String {
+    takers
+        .iter()
+        .map(|t| {
+            format!(
+                "{} {:?} {:?} {} {} {:.3} {:.3} {:.1} {:.2} {:.1}\n",
+                t.operation.replace(' ', "_"),
+                t.side,
+                t.class,
+                t.shared,
+                t.function,
+                t.taken,
+                t.contended,
+                t.instructions / t.taken.max(1e-9),
+                t.stalls / t.taken.max(1e-9),
+                t.spun
+            )
+        })
+        .collect()
 }
 
 fn show(args: &ShowCostsArgs) -> Result<(), Failure> {

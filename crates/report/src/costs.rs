@@ -1,7 +1,7 @@
 //! Counted costs as a table for people.
 
 use crate::table::table;
-use machine::costs::{CostTable, Operation, Side};
+use machine::costs::{CostTable, Lock, Operation, Side, SideName};
 
 const COLUMNS: [&str; 11] = [
     "operation",
@@ -17,23 +17,58 @@ const COLUMNS: [&str; 11] = [
     "user",
 ];
 
-/// A row for each side of each operation: lines by kind, and instructions of kernel and program.
+const LOCK_COLUMNS: [&str; 8] =
+    ["operation", "peer", "side", "lock", "taken", "kernel", "stalls", "spun"];
+
+/// A row for each side of each operation: lines by kind, and instructions of kernel and program. Then the locks.
 pub fn costs(costs: &CostTable) -> String {
     let rows: Vec<Vec<String>> = costs.operations.iter().flat_map(rows).collect();
     format!(
-        "{}, QEMU {}, lines of {} bytes, CPUs within {} instructions\n{}\n{}",
+        "{}, QEMU {}, lines of {} bytes, CPUs within {} instructions\n{}\n{}{}",
         costs.kernel,
         costs.qemu,
         costs.line_bytes,
         costs.quantum,
         costs.machine,
-        table(&COLUMNS, &rows)
+        table(&COLUMNS, &rows),
+        locks(costs)
     )
 }
 
-fn rows(operation: &Operation) -> Vec<Vec<String>> {
+/// A row for each class of locks of each side; nothing where none were counted.
+fn locks(costs: &CostTable) -> String {
+    let rows: Vec<Vec<String>> = (costs.operations.iter())
+        .flat_map(|operation| operation.locks.iter().map(|lock| lock_row(operation, lock)))
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("\nLocks, and what their holder does for each taking\n{}", table(&LOCK_COLUMNS, &rows))
+}
+
+fn lock_row(operation: &Operation, lock: &Lock) -> Vec<String> {
+    let shared = if lock.shared { ", shared" } else { "" };
+    let [title, peer] = titles(operation);
+    vec![
+        title,
+        peer,
+        lock.side.name().to_string(),
+        format!("{}{shared}", lock.class.name()),
+        format!("{:.2}", lock.taken),
+        format!("{:.0}", lock.instructions),
+        format!("{:.1}", lock.stalls),
+        format!("{:.1}", lock.spun),
+    ]
+}
+
+/// Operation and other end.
+fn titles(operation: &Operation) -> [String; 2] {
     let threads = if operation.threads { ", threads" } else { "" };
-    let of = |(name, side): (&str, Side)| {
+    [format!("{}{threads}", operation.name), operation.peer.words().to_string()]
+}
+
+fn rows(operation: &Operation) -> Vec<Vec<String>> {
+    let of = |(name, side): (SideName, Side)| {
         let lines = [
             side.lines(),
             side.reads,
@@ -42,11 +77,10 @@ fn rows(operation: &Operation) -> Vec<Vec<String>> {
             side.writes,
             side.stalls(),
         ];
-        let titles = [format!("{}{threads}", operation.name), operation.peer.words().to_string()];
         let instructions = [side.kernel_instructions, side.user_instructions];
-        titles
+        titles(operation)
             .into_iter()
-            .chain([name.to_string()])
+            .chain([name.name().to_string()])
             .chain(lines.map(|n| format!("{n:.1}")))
             .chain(instructions.map(|n| format!("{n:.0}")))
             .collect()

@@ -35,12 +35,9 @@ impl Sources {
 
     /// Checksum of all that it is built from, short enough for a file name.
     fn checksum(&self) -> String {
-        let mut sum = Sha256::new();
-        for (name, text) in self.files.iter().chain(self.headers) {
-            sum.update(format!("{name} {}\n{text}", text.len()));
-        }
-        sum.update(self.flags.join(" "));
-        sum.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let files = self.files.iter().chain(self.headers);
+        let texts = files.map(|(name, text)| format!("{name} {}\n{text}", text.len()));
+        checksum(texts.chain([self.flags.join(" ")]))
     }
 
     fn compile(&self, compiler: &Compiler, directory: &Path, to: &Path) -> Result<(), VmError> {
@@ -118,6 +115,13 @@ impl Cache {
         }
         Ok(Compiler::unpacked(&root, arch))
     }
+}
+
+/// Checksum of `parts` in a row, short enough for a file name.
+pub(crate) fn checksum(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> String {
+    let mut sum = Sha256::new();
+    parts.into_iter().for_each(|part| sum.update(part));
+    sum.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A compiler and how it is run.

@@ -35,6 +35,7 @@ pub mod programs;
 pub mod qemu;
 pub mod session;
 pub mod shown;
+pub mod symbols;
 mod worker;
 
 pub use accel::arguments as accel_arguments;

@@ -4,20 +4,25 @@
 //! and what a program does to get there. Where they do not, the operation is measured again in another boot with more rounds.
 
 mod case;
+mod locks;
 
 use crate::boot::Limits;
 use crate::plugin::{Snapshot, Watching, snapshots};
 use crate::programs::{FileSource, Output, Program, WORKER};
 use crate::qemu::Qemu;
-use crate::session::{GuestRun, Heard, Session};
+use crate::session::{Answer, GuestRun, Heard, Session};
+use crate::symbols::Symbols;
 use crate::{Arch, Cache, KernelImage, VmError};
 pub use case::{Case, cases};
+pub use locks::Taker;
 use machine::costs::{CostTable, Operation};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 /// Boots until all windows agree.
 const BOOTS: u32 = 3;
+/// What lists a kernel's functions in a guest.
+const LIST_FUNCTIONS: &str = "grep -v '\\[' /proc/kallsyms | grep -i ' [tw] '";
 /// Snapshots of a measurement: before, between and after its windows.
 const SNAPSHOTS: usize = 3;
 
@@ -36,25 +41,35 @@ pub struct Measurement<'a> {
     pub limits: Limits,
 }
 
+/// What was counted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counted {
+    /// By operation.
+    pub table: CostTable,
+    /// Functions that take locks, in the order of the table.
+    pub takers: Vec<Taker>,
+}
+
 impl Measurement<'_> {
     /// Boots guests and makes all measurements; `tell` hears which one is done.
     ///
     /// # Errors
     /// All that can happen to a guest, a measurement that fails, windows that never agree.
-    pub fn run(&self, stop: &AtomicBool, tell: &mut dyn FnMut(&str)) -> Result<CostTable, VmError> {
+    pub fn run(&self, stop: &AtomicBool, tell: &mut dyn FnMut(&str)) -> Result<Counted, VmError> {
         let arch = self.kernel.arch;
         let qemu = Qemu::find(self.cache, arch)?;
         let board = board(arch);
-        let mut found: Vec<Option<Operation>> = vec![None; self.cases.len()];
+        let symbols = self.symbols(&qemu, &board, stop)?;
+        let mut found: Vec<Option<(Operation, Vec<Taker>)>> = vec![None; self.cases.len()];
         let mut left: Vec<(usize, Case)> = self.cases.iter().copied().enumerate().collect();
         let mut reason = String::new();
         for _ in 0..BOOTS {
             let cases: Vec<Case> = left.iter().map(|(_, case)| *case).collect();
-            let all = self.boot(&qemu, &board, &cases, stop, tell)?;
+            let all = self.boot(&qemu, &board, &symbols, &cases, stop, tell)?;
             let mut again = Vec::new();
             for (&(at, case), of) in left.iter().zip(all.chunks(SNAPSHOTS)) {
-                match case.read(of) {
-                    Ok(operation) => found[at] = Some(operation),
+                match case.read(of, &symbols) {
+                    Ok(counted) => found[at] = Some(counted),
                     Err(disagreement) => {
                         reason = disagreement;
                         again.push((at, case.longer()));
@@ -69,14 +84,35 @@ impl Measurement<'_> {
         if !left.is_empty() {
             return Err(measured(reason));
         }
-        Ok(CostTable {
+        let (operations, takers): (Vec<Operation>, Vec<Vec<Taker>>) =
+            found.into_iter().flatten().unzip();
+        let table = CostTable {
             arch: arch.debian().to_owned(),
             kernel: self.kernel.release.clone(),
             qemu: format!("{}.{}", qemu.version.0, qemu.version.1),
             machine: board.join(" "),
             line_bytes: self.watching.line_bytes,
             quantum: self.watching.quantum,
-            operations: found.into_iter().flatten().collect(),
+            operations,
+        };
+        Ok(Counted { table, takers: takers.concat() })
+    }
+
+    /// The kernel's functions, for which a guest boots if they are not known yet.
+    fn symbols(
+        &self,
+        qemu: &Qemu,
+        board: &[String],
+        stop: &AtomicBool,
+    ) -> Result<Symbols, VmError> {
+        self.cache.symbols(self.kernel, || {
+            let run = GuestRun { command: LIST_FUNCTIONS.to_owned(), ..GuestRun::default() };
+            let mut said = String::new();
+            self.session(qemu, board, &[run], stop, &mut |_, answer| {
+                said = answer.map_err(measured)?.stdout;
+                Ok(())
+            })?;
+            Ok(said)
         })
     }
 
@@ -85,15 +121,25 @@ impl Measurement<'_> {
         &self,
         qemu: &Qemu,
         board: &[String],
+        symbols: &Symbols,
         cases: &[Case],
         stop: &AtomicBool,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Vec<Snapshot>, VmError> {
         let work = tempfile::Builder::new().prefix(".schedscape-measure").tempdir();
         let work = work.map_err(VmError::io(&std::env::temp_dir()))?;
-        let out = work.path().join("lines");
-        let watching = self.watching.arguments(&self.cache.plugin()?, &out);
-        self.session(qemu, &[board, &watching].concat(), cases, stop, tell)?;
+        let (out, locks) = (work.path().join("lines"), work.path().join("locks"));
+        std::fs::write(&locks, symbols.lock_functions()).map_err(VmError::io(&locks))?;
+        let watching = self.watching.arguments(&self.cache.plugin()?, &out, &locks);
+        let runs: Vec<GuestRun> = (cases.iter())
+            .map(|case| GuestRun { command: case.command(), ..GuestRun::default() })
+            .collect();
+        self.session(qemu, &[board, &watching].concat(), &runs, stop, &mut |at, answer| {
+            let title = cases[at].title();
+            answer.map_err(|reason| measured(format!("{title}: {reason}")))?;
+            tell(&title);
+            Ok(())
+        })?;
         let text = std::fs::read_to_string(&out).map_err(VmError::io(&out))?;
         let all = snapshots(&text).map_err(measured)?;
         match all.len() == SNAPSHOTS * cases.len() {
@@ -106,13 +152,14 @@ impl Measurement<'_> {
         }
     }
 
+    /// Boots one guest that makes `runs`, and hands what comes of each to `hear`.
     fn session(
         &self,
         qemu: &Qemu,
         machine: &[String],
-        cases: &[Case],
+        runs: &[GuestRun],
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(&str),
+        hear: &mut dyn FnMut(usize, Result<Answer, String>) -> Result<(), VmError>,
     ) -> Result<(), VmError> {
         let arch = self.kernel.arch;
         let program = Program {
@@ -123,9 +170,6 @@ impl Measurement<'_> {
             output: Output::Named(Vec::new()),
             notes: Vec::new(),
         };
-        let runs: Vec<GuestRun> = (cases.iter())
-            .map(|case| GuestRun { command: case.command(), ..GuestRun::default() })
-            .collect();
         let session = Session {
             kernel: self.kernel,
             tree: &self.cache.guest(arch)?,
@@ -136,15 +180,9 @@ impl Measurement<'_> {
             append: "nokaslr",
             limits: self.limits,
         };
-        session.run(qemu, &runs, stop, &mut |heard| match heard {
+        session.run(qemu, runs, stop, &mut |heard| match heard {
             Heard::Note(_) => Ok(()),
-            Heard::Run(at, Ok(_)) => {
-                tell(&cases[at].title());
-                Ok(())
-            }
-            Heard::Run(at, Err(reason)) => {
-                Err(measured(format!("{}: {reason}", cases[at].title())))
-            }
+            Heard::Run(at, answer) => hear(at, answer),
         })
     }
 }

@@ -15,9 +15,11 @@ pub(crate) const PLUGIN: Sources = Sources {
     files: &[
         ("coherence.c", include_str!("plugin/lines/coherence.c")),
         ("decode.c", include_str!("plugin/lines/decode.c")),
+        ("locks.c", include_str!("plugin/lines/locks.c")),
         ("lockstep.c", include_str!("plugin/lines/lockstep.c")),
         ("main.c", include_str!("plugin/lines/main.c")),
         ("marks.c", include_str!("plugin/lines/marks.c")),
+        ("text.c", include_str!("plugin/lines/text.c")),
     ],
     headers: &[
         ("lines.h", include_str!("plugin/lines/lines.h")),
@@ -46,11 +48,13 @@ pub struct Watching {
 }
 
 impl Watching {
-    /// QEMU's arguments: the plugin, and what executes the guest so that it works.
-    pub fn arguments(self, plugin: &Path, out: &Path) -> Vec<String> {
+    /// QEMU's arguments: the plugin, and what executes the guest so that it works. The file `locks` says where the kernel's lock
+    /// functions are ([`crate::symbols::Symbols::lock_functions`]).
+    pub fn arguments(self, plugin: &Path, out: &Path, locks: &Path) -> Vec<String> {
         let Watching { line_bytes, quantum } = self;
-        let (plugin, out) = (plugin.display(), out.display());
-        let options = format!("file={plugin},out={out},line={line_bytes},quantum={quantum}");
+        let (plugin, out, locks) = (plugin.display(), out.display(), locks.display());
+        let options =
+            format!("file={plugin},out={out},line={line_bytes},quantum={quantum},locks={locks}");
         ["-accel", "tcg,thread=multi", "-plugin", &options].map(str::to_owned).to_vec()
     }
 }
@@ -80,6 +84,79 @@ impl Kind {
     ];
 }
 
+/// How a lock is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Held {
+    /// A spinlock, or a rwlock for writing: alone, and who waits spins.
+    Spin,
+    /// A run queue's spinlock.
+    Queue,
+    /// A rwlock for reading.
+    Read,
+    /// A mutex: alone, and who waits sleeps.
+    Mutex,
+    /// A semaphore of readers and writers, for writing.
+    Sem,
+    /// Such a semaphore, for reading.
+    SemRead,
+}
+
+impl Held {
+    const NAMES: [(&'static str, Held); 6] = [
+        ("spin", Held::Spin),
+        ("queue", Held::Queue),
+        ("read", Held::Read),
+        ("mutex", Held::Mutex),
+        ("sem", Held::Sem),
+        ("sem_read", Held::SemRead),
+    ];
+
+    /// Whether others may hold the lock at the same time.
+    pub fn shared(self) -> bool {
+        matches!(self, Held::Read | Held::SemRead)
+    }
+}
+
+/// Locks that one place in the kernel took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Takings {
+    /// How often.
+    pub taken: u64,
+    /// How often the lock was not free.
+    pub contended: u64,
+    /// Instructions of the kernel while they were held, without those of spinning for further ones.
+    pub instructions: u64,
+    /// Waits for lines or stores while they were held.
+    pub stalls: u64,
+    /// Instructions of spinning before they were had.
+    pub spun: u64,
+}
+
+impl std::ops::AddAssign for Takings {
+    fn add_assign(&mut self, other: Takings) {
+        self.taken += other.taken;
+        self.contended += other.contended;
+        self.instructions += other.instructions;
+        self.stalls += other.stalls;
+        self.spun += other.spun;
+    }
+}
+
+impl std::ops::Sub for Takings {
+    type Output = Takings;
+
+    /// What is left without `earlier` ones, which are part of these.
+    fn sub(self, earlier: Takings) -> Takings {
+        Takings {
+            taken: self.taken - earlier.taken,
+            contended: self.contended - earlier.contended,
+            instructions: self.instructions - earlier.instructions,
+            stalls: self.stalls - earlier.stalls,
+            spun: self.spun - earlier.spun,
+        }
+    }
+}
+
 /// What one CPU counted in one section since it was watched.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -93,6 +170,8 @@ pub struct Counts {
     pub unseen: u64,
     /// Lines by why they came and from which CPU.
     pub lines: BTreeMap<(Kind, u32), u64>,
+    /// Locks by how they were held and the address of a block of the function that took them.
+    pub locks: BTreeMap<(Held, u64), Takings>,
 }
 
 impl Counts {
@@ -105,6 +184,10 @@ impl Counts {
         for (key, &count) in &later.lines {
             *self.lines.entry(*key).or_default() +=
                 count - earlier.lines.get(key).copied().unwrap_or(0);
+        }
+        for (key, &takings) in &later.locks {
+            let earlier = earlier.locks.get(key).copied().unwrap_or_default();
+            *self.locks.entry(*key).or_default() += takings - earlier;
         }
     }
 }
@@ -150,6 +233,17 @@ fn counts<'a>(found: &'a mut [Snapshot], cpu: &str, section: &str) -> Option<&'a
     Some(found.last_mut()?.counts.entry(key).or_default())
 }
 
+fn takings(numbers: &[&str]) -> Option<Takings> {
+    let [taken, contended, instructions, stalls, spun] = *numbers else { return None };
+    Some(Takings {
+        taken: taken.parse().ok()?,
+        contended: contended.parse().ok()?,
+        instructions: instructions.parse().ok()?,
+        stalls: stalls.parse().ok()?,
+        spun: spun.parse().ok()?,
+    })
+}
+
 fn read_line(words: &[&str], found: &mut Vec<Snapshot>) -> Option<()> {
     match *words {
         ["snapshot", number] => {
@@ -166,6 +260,11 @@ fn read_line(words: &[&str], found: &mut Vec<Snapshot>) -> Option<()> {
             let kind = Kind::NAMES.iter().find(|(name, _)| *name == kind)?.1;
             let key = (kind, from.parse().ok()?);
             counts(found, cpu, section)?.lines.insert(key, count.parse().ok()?);
+        }
+        ["lock", cpu, section, how, caller, ref numbers @ ..] => {
+            let how = Held::NAMES.iter().find(|(name, _)| *name == how)?.1;
+            let caller = u64::from_str_radix(caller, 16).ok()?;
+            counts(found, cpu, section)?.locks.insert((how, caller), takings(numbers)?);
         }
         ["end", gave_up] => drop(gave_up.parse::<u64>().ok()?),
         _ => return None,

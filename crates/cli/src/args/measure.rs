@@ -55,6 +55,9 @@ pub struct CostsArgs {
     /// Instructions by which the guest's CPUs may be apart
     #[arg(long, value_name = "INSTRUCTIONS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(50..=10_000))]
     pub quantum: u32,
+    /// Show also which functions of the kernel take the locks
+    #[arg(long, conflicts_with = "json")]
+    pub callers: bool,
     /// File for the table, as TOML; it is shown in any case
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

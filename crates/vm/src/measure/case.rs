@@ -1,8 +1,11 @@
 //! Single measurements: what the guest's worker is asked for, and what its snapshots say.
 
+use super::locks::{Taker, takers};
 use crate::plugin::{Counts, Kind, Snapshot};
 use crate::programs::WORKER;
-use machine::costs::{BUFFERED, Operation, Peer, Side};
+use crate::symbols::Symbols;
+use machine::costs::{BUFFERED, Lock, LockClass, Operation, Peer, Side, SideName};
+use std::collections::BTreeMap;
 
 /// Lines by which windows may differ whatever their share is: what ticks and daemons move.
 const NOISE_LINES: f64 = 1.0;
@@ -16,6 +19,15 @@ const TAKE: u32 = 2;
 const OWN: u32 = 3;
 const CHILD: u32 = 4;
 const WOKEN: u32 = 5;
+const SECTIONS: [(u32, SideName); 5] = [
+    (GIVE, SideName::Give),
+    (TAKE, SideName::Take),
+    (WOKEN, SideName::Woken),
+    (OWN, SideName::Own),
+    (CHILD, SideName::Child),
+];
+/// Locks of a class that are taken in fewer of the operations are what ticks and daemons take.
+const RARE: f64 = 0.1;
 
 /// One measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,17 +156,37 @@ impl Case {
         })
     }
 
+    /// What took locks between two snapshots, per passing of its side.
+    fn takers(
+        &self,
+        symbols: &Symbols,
+        later: &Snapshot,
+        earlier: &Snapshot,
+        rounds: u64,
+    ) -> Vec<Taker> {
+        let of = |(section, side): (u32, SideName)| {
+            let times = (self.times(section) * rounds) as f64;
+            let all = takers(&later.since(earlier, section), symbols);
+            all.into_iter()
+                .map(move |(key, takings)| Taker::of(self.title(), side, key, takings, times))
+        };
+        SECTIONS.into_iter().flat_map(of).collect()
+    }
+
     /// What the three snapshots of this case say.
     ///
     /// # Errors
     /// Windows that do not agree, in words.
-    pub(super) fn read(&self, at: &[Snapshot]) -> Result<Operation, String> {
+    pub(super) fn read(
+        &self,
+        at: &[Snapshot],
+        symbols: &Symbols,
+    ) -> Result<(Operation, Vec<Taker>), String> {
         let [start, middle, end] = at else {
             return Err(format!("{}: found {} snapshots, expected 3", self.title(), at.len()));
         };
         let sides = |later: &Snapshot, earlier: &Snapshot, rounds: u64| {
-            [GIVE, TAKE, WOKEN, OWN, CHILD]
-                .map(|section| self.side(&later.since(earlier, section), section, rounds))
+            SECTIONS.map(|(section, _)| self.side(&later.since(earlier, section), section, rounds))
         };
         let lines =
             |sides: &[Option<Side>; 5]| -> f64 { sides.iter().flatten().map(Side::lines).sum() };
@@ -175,8 +207,9 @@ impl Case {
                 100.0 * share
             ));
         }
+        let takers = self.takers(symbols, end, middle, 2 * self.rounds);
         let [give, take, woken, own, child] = second;
-        Ok(Operation {
+        let operation = Operation {
             name: self.operation.to_owned(),
             peer: self.peer,
             threads: self.threads,
@@ -188,8 +221,35 @@ impl Case {
             woken,
             own,
             child,
-        })
+            locks: locks(&takers),
+        };
+        Ok((operation, takers))
     }
+}
+
+/// Locks of each class and side.
+fn locks(takers: &[Taker]) -> Vec<Lock> {
+    type Key = (SideName, LockClass, bool);
+    let mut sums: BTreeMap<Key, [f64; 4]> = BTreeMap::new();
+    for taker in takers {
+        let sum = sums.entry((taker.side, taker.class, taker.shared)).or_default();
+        for (sum, of) in sum.iter_mut().zip(taker.counts()) {
+            *sum += of;
+        }
+    }
+    let lock = |((side, class, shared), [taken, instructions, stalls, spun]): (Key, [f64; 4])| {
+        let each = |all: f64| rounded(all / taken);
+        Lock {
+            side,
+            class,
+            shared,
+            taken: rounded(taken),
+            instructions: each(instructions),
+            stalls: each(stalls),
+            spun: each(spun),
+        }
+    };
+    sums.into_iter().filter(|(_, sum)| sum[0] >= RARE).map(lock).collect()
 }
 
 /// To a thousandth, which is less than what counts are good for.

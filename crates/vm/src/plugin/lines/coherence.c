@@ -37,8 +37,10 @@ void barrier(unsigned int vcpu, void *unused)
 	struct cpu *cpu = &cpus[vcpu];
 
 	(void)unused;
-	if (cpu->stored && executed(vcpu) + 1 - cpu->stored <= PENDING)
+	if (cpu->stored && executed(vcpu) + 1 - cpu->stored <= PENDING) {
 		cpu->counts[cpu->section].store_waits++;
+		cpu->stalls++;
+	}
 	cpu->stored = 0;
 }
 
@@ -51,6 +53,8 @@ static void count(unsigned int vcpu, enum kind kind, state_t before, uint32_t ot
 	cpu->counts[cpu->section].lines[kind][from]++;
 	if (kind == UPGRADE || kind == WRITE)
 		cpu->stored = executed(vcpu) + 1;
+	else
+		cpu->stalls++;
 }
 
 static void read_line(unsigned int vcpu, _Atomic state_t *line)
@@ -89,12 +93,13 @@ void touch(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *
 {
 	struct qemu_plugin_hwaddr *address = qemu_plugin_get_hwaddr(info, vaddr);
 	const struct insn *insn = data;
-	uint64_t first, last;
+	uint64_t at, first, last;
 
 	if (!address || qemu_plugin_hwaddr_is_io(address))
 		return;
 	first = qemu_plugin_hwaddr_phys_addr(address);
 	last = (first + (1ull << qemu_plugin_mem_size_shift(info)) - 1) >> options.line_shift;
+	at = first;
 	first >>= options.line_shift;
 	if (last >= nr_lines) {
 		cpus[vcpu].counts[cpus[vcpu].section].unseen++;
@@ -102,11 +107,13 @@ void touch(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *
 	}
 	if (insn->atomic)
 		barrier(vcpu, NULL);
-	for (uint64_t at = first; at <= last; at++) {
+	for (uint64_t line = first; line <= last; line++) {
 		/* The read of an atomic operation asks for the line as a write does. */
 		if (insn->atomic || qemu_plugin_mem_is_store(info))
-			own_line(vcpu, &lines[at], insn->atomic);
+			own_line(vcpu, &lines[line], insn->atomic);
 		else
-			read_line(vcpu, &lines[at]);
+			read_line(vcpu, &lines[line]);
 	}
+	if (insn->in_kernel && watches_locks())
+		lock_accessed(vcpu, insn, info, at);
 }

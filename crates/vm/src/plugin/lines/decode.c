@@ -59,6 +59,33 @@ static uint32_t word_of(const uint8_t *bytes)
 	return word;
 }
 
+/* CMPXCHG or XCHG. */
+static bool swaps_x86(const uint8_t *bytes, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size && (is_prefix(bytes[at]) || bytes[at] == 0xf0))
+		at++;
+	if (at < size && (bytes[at] & 0xf0) == 0x40)
+		at++;
+	return at + 1 < size && ((bytes[at] == 0x0f && (bytes[at + 1] & 0xfe) == 0xb0) || (bytes[at] & 0xfe) == 0x86);
+}
+
+/* Of atomic instructions. */
+bool is_swap(const uint8_t *bytes, size_t size)
+{
+	switch (options.machine) {
+	case X86_64:
+		return swaps_x86(bytes, size);
+	case AARCH64:
+		/* CAS, SWP, exclusives */
+		return (word_of(bytes) & 0x3fa07c00) == 0x08a07c00 || (word_of(bytes) & 0x3f20fc00) == 0x38208000 ||
+		       (word_of(bytes) & 0x3fa00000) == 0x08000000;
+	default:
+		return true;
+	}
+}
+
 bool is_atomic(const uint8_t *bytes, size_t size)
 {
 	switch (options.machine) {

@@ -26,9 +26,29 @@ enum kind {
 	KINDS
 };
 
+/* Functions that take and release locks. */
+enum lock_text {
+	NO_LOCK,
+	SPINLOCK,
+	SPINLOCK_TRY,	/* gives up where the lock is taken */
+	RWLOCK,
+	MUTEX,
+	RWSEM,
+	HELPER,		/* takes none, and lock functions call it */
+	RUN_QUEUE,	/* no lock function: takes no locks but run queues' */
+	INLINED		/* no lock function, but where locks may be inlined */
+};
+
 /* An instruction that was translated. */
 struct insn {
 	bool atomic;
+	bool in_kernel;
+	/* Of atomic ones: writes what does not depend on what it reads. */
+	bool swaps;
+	/* Where locks are watched, of the kernel: what it may do to a lock. */
+	enum lock_text text;
+	/* Instructions of the kernel that follow in its block, which counts as executed as a whole when it begins. */
+	uint16_t left;
 };
 
 /*
@@ -55,6 +75,10 @@ struct cpu {
 	uint64_t user_before;
 	/* How many instructions it had executed at its last store that waits, and one more; 0 where none does. */
 	uint64_t stored;
+	/* Times that it waited for a line or for stores, in all sections. */
+	uint64_t stalls;
+	/* What its atomic operation under way has read. */
+	uint64_t was;
 	/* Instructions that it is ahead by, for the lockstep. */
 	_Atomic uint64_t progress;
 	_Atomic bool runs;
@@ -72,7 +96,8 @@ struct options {
 	FILE *out;
 };
 extern struct options options;
-extern qemu_plugin_u64 kernel_insns, user_insns, ahead;
+/* outside: the last block of the kernel that is no lock function's. */
+extern qemu_plugin_u64 kernel_insns, user_insns, ahead, outside;
 
 /* coherence.c */
 bool make_lines(void);
@@ -81,16 +106,30 @@ void barrier(unsigned int vcpu, void *unused);
 
 /* decode.c */
 bool is_atomic(const uint8_t *bytes, size_t size);
+/* Whether an atomic instruction writes what does not depend on what it reads. */
+bool is_swap(const uint8_t *bytes, size_t size);
 /* Whether the CPU waits there until its stores are done. */
 bool is_barrier(const uint8_t *bytes, size_t size);
 /* The number of a mark, or -1. */
 int mark_of(const uint8_t *bytes, size_t size);
+
+/* locks.c */
+void lock_accessed(unsigned int vcpu, const struct insn *insn, qemu_plugin_meminfo_t info, uint64_t address);
+void write_locks(unsigned int vcpu);
 
 /* lockstep.c */
 void step(unsigned int vcpu, void *unused);
 void goes_idle(qemu_plugin_id_t id, unsigned int vcpu);
 void goes_on(qemu_plugin_id_t id, unsigned int vcpu);
 uint64_t gave_up(void);
+
+/* text.c */
+bool read_lock_text(const char *path);
+bool watches_locks(void);
+/* Whether the kernel inlines spinlocks. */
+bool inlines_locks(void);
+/* What the function at an address of the kernel does to locks. */
+enum lock_text lock_text_at(uint64_t vaddr);
 
 /* marks.c */
 #define MARK_WATCH 0x10

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The plugin: `-plugin FILE,out=PATH,line=BYTES,quantum=INSTRUCTIONS`.
+ * The plugin: `-plugin FILE,out=PATH,line=BYTES,quantum=INSTRUCTIONS,locks=PATH`, the last where locks are watched, too.
  *
  * The guest boots unwatched, at full speed, and asks to be watched by a mark: then all of its code is translated anew. QEMU must run
  * each vCPU in a thread of its own (`thread=multi`): otherwise it takes the vCPU's number in callbacks for a constant.
@@ -15,7 +15,7 @@ EXPORT int qemu_plugin_version = 4;
 
 struct cpu cpus[MAX_CPUS];
 struct options options = { .line_shift = 6, .quantum = 200 };
-qemu_plugin_u64 kernel_insns, user_insns, ahead;
+qemu_plugin_u64 kernel_insns, user_insns, ahead, outside;
 static qemu_plugin_id_t self;
 static bool watching;
 
@@ -49,7 +49,14 @@ static void watch(unsigned int vcpu, void *data)
 	}
 }
 
-static void translate_insn(struct qemu_plugin_insn *insn)
+/* Kernels are in the upper half of all addresses, and a block is on one side. */
+static bool in_kernel(const struct qemu_plugin_insn *insn)
+{
+	return qemu_plugin_insn_vaddr(insn) >> 63;
+}
+
+/* `left` instructions of the kernel follow in the block. */
+static void translate_insn(struct qemu_plugin_insn *insn, size_t left)
 {
 	uint8_t bytes[16];
 	size_t size = qemu_plugin_insn_data(insn, bytes, sizeof(bytes));
@@ -65,27 +72,42 @@ static void translate_insn(struct qemu_plugin_insn *insn)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, barrier, QEMU_PLUGIN_CB_NO_REGS, NULL);
 	known = new_insn();
 	known->atomic = is_atomic(bytes, size);
+	known->in_kernel = in_kernel(insn);
+	known->left = (uint16_t)left;
+	if (known->in_kernel && watches_locks()) {
+		known->text = lock_text_at(qemu_plugin_insn_vaddr(insn));
+		known->swaps = known->atomic && is_swap(bytes, size);
+	}
 	qemu_plugin_register_vcpu_mem_cb(insn, touch, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, known);
+}
+
+static bool in_lock_text(uint64_t vaddr)
+{
+	enum lock_text text = lock_text_at(vaddr);
+
+	return text != NO_LOCK && text != RUN_QUEUE && text != INLINED;
 }
 
 static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-	size_t all = qemu_plugin_tb_n_insns(tb), in_kernel = 0;
+	size_t all = qemu_plugin_tb_n_insns(tb), of_kernel = 0;
+	uint64_t vaddr = qemu_plugin_tb_vaddr(tb);
 
 	(void)id;
 	for (size_t at = 0; at < all; at++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, at);
 
-		/* Kernels are in the upper half of all addresses. */
-		in_kernel += qemu_plugin_insn_vaddr(insn) >> 63;
-		translate_insn(insn);
+		of_kernel += in_kernel(insn);
+		translate_insn(insn, all - at - 1);
 	}
 	if (!watching)
 		return;
-	if (in_kernel)
-		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, kernel_insns, in_kernel);
-	if (all - in_kernel)
-		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, user_insns, all - in_kernel);
+	if (of_kernel)
+		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, kernel_insns, of_kernel);
+	if (all - of_kernel)
+		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, user_insns, all - of_kernel);
+	if (of_kernel && watches_locks() && !in_lock_text(vaddr))
+		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64, outside, vaddr);
 	if (options.quantum) {
 		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, ahead, all);
 		qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, step, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_COND_GE, ahead,
@@ -125,6 +147,8 @@ static bool take(const char *argument)
 		options.quantum = strtoull(argument + 8, NULL, 10);
 		return true;
 	}
+	if (!strncmp(argument, "locks=", 6))
+		return read_lock_text(argument + 6);
 	return false;
 }
 
@@ -146,7 +170,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 
 	for (int at = 0; at < argc; at++)
 		if (!take(argv[at])) {
-			fprintf(stderr, "lines: found %s, expected out=PATH, line=BYTES or quantum=INSTRUCTIONS\n", argv[at]);
+			fprintf(stderr, "lines: found %s, expected out=PATH, line=BYTES, quantum=INSTRUCTIONS or locks=PATH\n", argv[at]);
 			return 1;
 		}
 	if (!options.out || !know_machine(info->target_name) || info->system.smp_vcpus > MAX_CPUS || !make_lines()) {
@@ -156,10 +180,11 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 	}
 	self = id;
 	options.nr_cpus = (unsigned int)info->system.smp_vcpus;
-	board = qemu_plugin_scoreboard_new(3 * sizeof(uint64_t));
+	board = qemu_plugin_scoreboard_new(4 * sizeof(uint64_t));
 	kernel_insns = (qemu_plugin_u64){ board, 0 };
 	user_insns = (qemu_plugin_u64){ board, sizeof(uint64_t) };
 	ahead = (qemu_plugin_u64){ board, 2 * sizeof(uint64_t) };
+	outside = (qemu_plugin_u64){ board, 3 * sizeof(uint64_t) };
 	begin(id);
 	return 0;
 }

@@ -7,6 +7,7 @@
  *	snapshot NUMBER
  *	cpu CPU SECTION KERNEL_INSTRUCTIONS USER_INSTRUCTIONS STORE_WAITS UNSEEN
  *	lines CPU SECTION KIND FROM COUNT
+ *	lock CPU SECTION HOW CALLER TAKEN CONTENDED INSTRUCTIONS STALLS SPUN
  */
 #include "lines.h"
 
@@ -68,6 +69,7 @@ void snapshot(unsigned int number)
 		settle(vcpu);
 		for (unsigned int section = 0; section < MAX_SECTIONS; section++)
 			write_counts(vcpu, section);
+		write_locks(vcpu);
 	}
 	fflush(options.out);
 	pthread_mutex_unlock(&lock);
