@@ -156,6 +156,9 @@ pub struct RunArgs {
     /// distance
     #[arg(long)]
     pub counters: bool,
+    /// Whose constants to move, to list those on which verdicts hang
+    #[arg(long, value_enum, default_value_t = SensitivityName::Cheap, value_name = "WHEN")]
+    pub sensitivity: SensitivityName,
     /// Compile the kernels of sources with these sanitizers: address, undefined
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub sanitize: Vec<Sanitizer>,
@@ -172,6 +175,17 @@ pub struct RunArgs {
     pub boots: Option<u32>,
     #[command(flatten, next_help_heading = "Guests, with `--engine vm`")]
     pub guest: GuestArgs,
+}
+
+/// Whose constants are moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SensitivityName {
+    /// Those of workloads that have no fewer runs than it takes (64 a variant or more)
+    Cheap,
+    /// Those of all workloads on the model
+    Always,
+    /// Nobody's
+    Never,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

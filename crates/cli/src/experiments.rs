@@ -1,7 +1,7 @@
 //! `schedscape run`, `compare` and `validate`.
 
 use crate::Failure;
-use crate::args::{CompareArgs, EngineName, RunArgs};
+use crate::args::{CompareArgs, EngineName, RunArgs, SensitivityName};
 use crate::coverage::Counting;
 use crate::guests;
 use crate::guests::cache;
@@ -11,9 +11,10 @@ use crate::progress::bar;
 use crate::sources::{self, libraries};
 use definition::{ExperimentFile, Plan};
 use experiment::journal::Identity;
-use experiment::{Journal, Progress, SourceEngine};
+use experiment::{Journal, Progress, SourceEngine, When};
 use report::{Layout, json, setup, text};
 use results::analysis::resampling;
+use results::sensitivity::Sensitivity;
 use results::{Analysis, Engine, Results, sides, store};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -157,6 +158,33 @@ fn run_plan(args: &RunArgs, plan: Plan) -> Result<(), Failure> {
     }
 }
 
+/// Runs with moved constants, where there are to be some: neither in guests, nor for layouts that do not show them.
+fn sensitivity(
+    args: &RunArgs,
+    plan: &Plan,
+    results: &Results,
+    journal: Option<&Journal>,
+) -> Result<Option<Sensitivity>, Failure> {
+    let is_shown = args.json || args.out.is_some() || args.layout.layout() == Layout::Whole;
+    let when = match args.sensitivity {
+        SensitivityName::Cheap => When::Cheap,
+        SensitivityName::Always => When::Always,
+        SensitivityName::Never => return Ok(None),
+    };
+    if results.engine.is_guest() || !is_shown {
+        return Ok(None);
+    }
+    let bar = bar("{msg} {wide_bar} {pos}/{len} runs, {eta} left")?;
+    bar.set_message(format!("{}: constants moved", plan.file.name));
+    let progress = |done: usize, all: usize| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    };
+    let found = experiment::sensitivity(plan, results, when, args.threads, journal, &progress);
+    bar.finish_and_clear();
+    Ok(Some(found?))
+}
+
 /// The journal of the runs by `engine` that are to be stored in `dir`; `libraries` are the keys of what sources became.
 fn journal(
     args: &RunArgs,
@@ -185,7 +213,12 @@ fn run_by(
     let layout = args.layout.layout();
     let is_data = args.json || layout == Layout::Csv;
     let before = if is_data { String::new() } else { setup::setup(plan)? };
-    let results = match (run(journal.as_ref()), &journal) {
+    let run = || {
+        let mut results = run(journal.as_ref())?;
+        results.sensitivity = sensitivity(args, plan, &results, journal.as_ref())?;
+        Ok(results)
+    };
+    let results = match (run(), &journal) {
         (Err(failure), Some(_)) => {
             journal.map(Journal::remove_if_empty).transpose()?;
             return Err(failure);

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Version of the layout.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 /// Hexadecimal digits of a line's digest.
 const DIGITS: usize = 16;
 
@@ -83,8 +83,8 @@ impl Identity {
     }
 }
 
-/// Which run: workload, variant, number.
-type Key = (String, String, u32);
+/// Which run: workload, variant, number, and what was moved of the constants.
+type Key = (String, String, u32, Option<String>);
 
 /// A run's line. Floats are kept as their bits, so that they come back the same.
 #[derive(Serialize, Deserialize)]
@@ -93,6 +93,8 @@ struct Line {
     workload: String,
     variant: String,
     run: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    moved: Option<String>,
     seed: u64,
     metrics: Vec<u64>,
     single_times: Vec<Vec<u64>>,
@@ -148,9 +150,9 @@ impl Journal {
         Ok(Journal { path, file: Mutex::new(file), opened_bytes: whole as u64, kept })
     }
 
-    /// Runs that were there when it was opened.
+    /// Runs that were there when it was opened, those with moved constants apart.
     pub fn len(&self) -> usize {
-        self.kept.len()
+        self.kept.keys().filter(|key| key.3.is_none()).count()
     }
 
     /// Whether there were none.
@@ -158,22 +160,29 @@ impl Journal {
         self.kept.is_empty()
     }
 
-    /// The run that was there, if it was.
-    pub(crate) fn run(&self, workload: &str, variant: &str, run: u32) -> Option<&Run> {
-        self.kept.get(&(workload.to_string(), variant.to_string(), run))
+    /// The run that was there, if it was; `moved` names what was moved of the constants.
+    pub(crate) fn run(
+        &self,
+        (workload, variant): (&str, &str),
+        run: u32,
+        moved: Option<&str>,
+    ) -> Option<&Run> {
+        let moved = moved.map(String::from);
+        self.kept.get(&(workload.to_string(), variant.to_string(), run, moved))
     }
 
     /// Adds a run.
     pub(crate) fn keep(
         &self,
-        workload: &str,
-        variant: &str,
+        (workload, variant): (&str, &str),
         run: &Run,
+        moved: Option<&str>,
     ) -> Result<(), ResultsError> {
         let line = Line {
             workload: workload.to_string(),
             variant: variant.to_string(),
             run: run.run,
+            moved: moved.map(String::from),
             seed: run.seed,
             metrics: bits(&run.metrics),
             single_times: run.single_times.iter().map(|times| bits(times)).collect(),
@@ -250,5 +259,5 @@ fn run_of(line: Line) -> (Key, Run) {
         single_times: line.single_times.into_iter().map(floats).collect(),
         counters: line.counters,
     };
-    ((line.workload, line.variant, line.run), run)
+    ((line.workload, line.variant, line.run, line.moved), run)
 }

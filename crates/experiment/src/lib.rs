@@ -10,6 +10,7 @@ mod heat;
 pub mod journal;
 mod prefetch_sweep;
 mod run;
+mod sensitivity;
 mod source;
 
 pub use again::{Again, again};
@@ -19,6 +20,7 @@ pub use heat::heat;
 pub use journal::Journal;
 pub use prefetch_sweep::sweep;
 pub use run::{Progress, check_groups, run, run_from};
+pub use sensitivity::{When, sensitivity};
 pub use sim::{inspect, judge};
 pub use source::{
     Agreements, Inspected, SourceEngine, SourceJob, Warnings, counts_of, inspected, serve, watched,

@@ -4,6 +4,7 @@ use crate::ExperimentError;
 use crate::engine::{Engine, EngineError};
 use crate::journal::Journal;
 use definition::Plan;
+use machine::Machine;
 use rayon::prelude::*;
 use results::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use setting::matches;
@@ -198,14 +199,23 @@ pub(crate) fn prepare<E: Engine>(
     w: usize,
     v: usize,
 ) -> Result<Cell<E::Job>, ExperimentError> {
+    prepare_on(plan, engine, (w, v), &plan.machine_of(v)?)
+}
+
+/// The same on `machine`, which stands for the variant's.
+pub(crate) fn prepare_on<E: Engine>(
+    plan: &Plan,
+    engine: &E,
+    (w, v): (usize, usize),
+    machine: &Machine,
+) -> Result<Cell<E::Job>, ExperimentError> {
     let (entry, variant) = (&plan.file.workloads[w], &plan.file.variants[v]);
-    let machine = plan.machine_of(v)?;
     let refused = |reason: EngineError| ExperimentError::Refused {
         file: plan.path.clone(),
         field: format!("workload `{}`, variant `{}`", entry.name, variant.name),
         reason: Box::new(reason),
     };
-    let built = plan.workload(entry, &machine).map_err(|e| refused(e.into()))?;
+    let built = plan.workload(entry, machine).map_err(|e| refused(e.into()))?;
     if !variant.command_line().is_empty() {
         return Err(refused(EngineError::CommandLine));
     }
@@ -213,7 +223,7 @@ pub(crate) fn prepare<E: Engine>(
     let setting = plan.setting(v);
     let metrics = engine.metrics(&workload, &setting);
     let job = engine
-        .prepare(plan, (w, v), &machine, &plan.kernels[v], workload, &setting)
+        .prepare(plan, (w, v), machine, &plan.kernels[v], workload, &setting)
         .map_err(refused)?;
     Ok(Cell { workload: w, variant: v, metrics, ignored, job })
 }
@@ -227,7 +237,7 @@ fn kept_or_run<E: Engine>(
 ) -> Result<Run, ExperimentError> {
     let workload = &plan.file.workloads[cell.workload].name;
     let variant = &plan.file.variants[cell.variant].name;
-    if let Some(run) = journal.and_then(|j| j.run(workload, variant, number)) {
+    if let Some(run) = journal.and_then(|j| j.run((workload, variant), number, None)) {
         return Ok(run.clone());
     }
     let run = engine.run(&cell.job, number, plan.seed(cell.variant, number)).map_err(|reason| {
@@ -239,7 +249,7 @@ fn kept_or_run<E: Engine>(
         }
     })?;
     if let Some(journal) = journal {
-        journal.keep(workload, variant, &run)?;
+        journal.keep((workload, variant), &run, None)?;
     }
     Ok(run)
 }
@@ -280,5 +290,6 @@ pub(crate) fn collect<J>(
         counted,
         counters,
         workloads,
+        sensitivity: None,
     }
 }

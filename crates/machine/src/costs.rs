@@ -120,6 +120,16 @@ impl CostTable {
         found.ok_or_else(|| self.lacks(name, peer, ""))
     }
 
+    /// The same table with the kernel's instructions, and all lines, times these factors.
+    pub fn scaled(&self, instructions: f64, lines: f64) -> CostTable {
+        let mut table = self.clone();
+        for o in &mut table.operations {
+            let sides = [&mut o.give, &mut o.take, &mut o.woken, &mut o.own, &mut o.child];
+            sides.into_iter().flatten().for_each(|side| side.scale(instructions, lines));
+        }
+        table
+    }
+
     /// That a side of an operation was not counted, or all of it.
     pub fn lacks(&self, operation: &str, peer: Peer, side: &str) -> MissingCount {
         let words = [operation, peer.words(), side];
@@ -236,6 +246,14 @@ impl Side {
         let Side { reads, atomics, atomic_upgrades, upgrades, writes, .. } = *self;
         let (kernel, user) = (self.kernel_instructions, self.user_instructions);
         [reads, atomics, atomic_upgrades, upgrades, writes, self.store_waits, kernel, user]
+    }
+
+    fn scale(&mut self, instructions: f64, lines: f64) {
+        let Side { reads, atomics, atomic_upgrades, upgrades, writes, store_waits, .. } = self;
+        for count in [reads, atomics, atomic_upgrades, upgrades, writes, store_waits] {
+            *count *= lines;
+        }
+        self.kernel_instructions *= instructions;
     }
 
     /// Lines that moved, of all kinds.

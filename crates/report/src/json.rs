@@ -5,6 +5,7 @@ use crate::setup::Setup;
 use definition::Plan;
 use machine::Machine;
 use results::analysis::{MetricAnalysis, TableAnalysis, TablesAnalysis, WorkloadAnalysis};
+use results::sensitivity::{Hangs, LeftOut, Sensitivity};
 use results::validate::Cell;
 use results::{Analysis, Engine, Ignored, WorkloadResults};
 use serde::Serialize;
@@ -41,6 +42,20 @@ pub struct ResultsDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tables: Option<TablesDocument<'a>>,
     validation: &'a [Cell],
+    /// On which constants comparisons hang, if constants were moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sensitivity: Option<SensitivityDocument<'a>>,
+}
+
+/// What runs with moved constants say.
+#[derive(Debug, Serialize)]
+struct SensitivityDocument<'a> {
+    /// By what constants were multiplied and divided.
+    factor: f64,
+    comparisons: &'a [Hangs],
+    /// By workload: constants that the simulator refuses when they are moved.
+    fixed: BTreeMap<&'a str, &'a [String]>,
+    left_out: &'a [LeftOut],
 }
 
 #[derive(Debug, Serialize)]
@@ -117,6 +132,16 @@ pub fn results<'a>(analysis: &'a Analysis) -> ResultsDocument<'a> {
         workloads: workloads.map(|(w, a)| workload(analysis, w, a)).collect(),
         tables: analysis.tables.as_ref().map(tables),
         validation: analysis.published.as_ref().map_or(&[], |p| &p.validation.cells),
+        sensitivity: results.sensitivity.as_ref().map(|s| sensitivity(analysis, s)),
+    }
+}
+
+fn sensitivity<'a>(analysis: &'a Analysis, of: &'a Sensitivity) -> SensitivityDocument<'a> {
+    SensitivityDocument {
+        factor: of.factor,
+        comparisons: &analysis.hangs,
+        fixed: of.workloads.iter().map(|w| (w.workload.as_str(), &w.fixed[..])).collect(),
+        left_out: &of.left_out,
     }
 }
 

@@ -10,6 +10,7 @@ mod counters;
 pub mod domains_diff;
 pub mod domains_tree;
 mod error;
+mod hangs;
 mod histogram;
 pub mod html;
 pub mod json;

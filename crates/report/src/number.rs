@@ -10,6 +10,17 @@ pub(crate) fn signed(value: f64, digits: usize) -> String {
     format!("{:+.digits$}", zero(value, digits))
 }
 
+/// `value` with four significant digits, or as many as stand before the point; no zeros at the end behind it.
+pub(crate) fn significant(value: f64) -> String {
+    let before = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    let digits = (3.0 - before).clamp(0.0, 12.0) as usize;
+    let text = fixed(value, digits);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
+    }
+}
+
 /// `value`, or zero where it is printed as one.
 fn zero(value: f64, digits: usize) -> f64 {
     let printed = format!("{value:.digits$}");
@@ -20,6 +31,22 @@ fn zero(value: f64, digits: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn four_digits_matter() {
+        for (value, text) in [
+            (0.636, "0.636"),
+            (0.53, "0.53"),
+            (1.0 / 1.2, "0.8333"),
+            (3_800_000.0, "3800000"),
+            (938.333, "938.3"),
+            (0.0, "0"),
+            (-12.0, "-12"),
+            (1e-5, "0.00001"),
+        ] {
+            assert_eq!(significant(value), text);
+        }
+    }
 
     #[test]
     fn zero_has_no_sign_of_its_own() {

@@ -2,7 +2,7 @@
 
 use crate::error::ReportError;
 use crate::layouts::{Style, csv, markdown, ministats, plain};
-use crate::{comparison, constants, counters, validation, workload};
+use crate::{comparison, constants, counters, hangs, validation, workload};
 use machine::{Constant, Mark};
 use results::analysis::{Finding, TableAnalysis, TablesAnalysis, WorkloadAnalysis};
 use results::{Analysis, WorkloadResults};
@@ -126,6 +126,11 @@ fn whole(analysis: &Analysis, with_counters: bool) -> String {
     if let Some(published) = &analysis.published {
         out.push_str(&heading("Published beside predicted"));
         out.push_str(&validation::validation(published));
+    }
+    let hang = hangs::hangs(analysis);
+    if !hang.is_empty() {
+        out.push_str(&heading("Constants on which verdicts hang"));
+        out.push_str(&format!("{hang}\n"));
     }
     let is_overridden = |c: &Constant| c.mark == Mark::Overridden;
     if analysis.published.is_some() || results.constants.iter().any(|(_, c)| is_overridden(c)) {

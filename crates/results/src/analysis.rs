@@ -13,6 +13,7 @@ pub use tables::{LEVEL, Part, TableAnalysis, TablesAnalysis, Watts, analyse, sin
 use crate::ResultsError;
 use crate::counters::{self, CounterMeans};
 use crate::runs::{MetricInfo, Results, WorkloadResults};
+use crate::sensitivity::{Hangs, hangs};
 use crate::study::{self, Study};
 use crate::tables::Tables;
 use crate::validate::{Validation, validate};
@@ -43,6 +44,8 @@ pub struct Analysis<'a> {
     pub tables: Option<TablesAnalysis>,
     /// Published beside predicted figures, if the experiment names a study.
     pub published: Option<Published>,
+    /// By comparison, where constants were moved: on which of them it hangs.
+    pub hangs: Vec<Hangs>,
 }
 
 /// A workload under all its variants.
@@ -106,10 +109,13 @@ impl<'a> Analysis<'a> {
         resampling: Resampling,
     ) -> Result<Analysis<'a>, ResultsError> {
         let workloads = results.workloads.iter();
+        let workloads: Vec<WorkloadAnalysis> =
+            workloads.map(|w| WorkloadAnalysis::of(results, w, &resampling)).collect();
         Ok(Analysis {
             results,
             resampling,
-            workloads: workloads.map(|w| WorkloadAnalysis::of(results, w, &resampling)).collect(),
+            hangs: hangs(results, &workloads, &resampling),
+            workloads,
             tables: None,
             published: published(results, &resampling)?,
         })

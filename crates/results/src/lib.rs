@@ -16,6 +16,7 @@ pub mod power;
 pub mod prefetch_sweep;
 pub mod reproduce;
 mod runs;
+pub mod sensitivity;
 pub mod sides;
 pub mod store;
 pub mod study;

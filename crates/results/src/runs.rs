@@ -1,6 +1,7 @@
 //! What an experiment gives: every run of every variant of every workload.
 
 use crate::Engine;
+use crate::sensitivity::Sensitivity;
 use definition::ExperimentFile;
 use machine::Constants;
 use serde::{Deserialize, Serialize};
@@ -79,6 +80,8 @@ pub struct Results {
     pub counters: Vec<Counter>,
     /// By workload.
     pub workloads: Vec<WorkloadResults>,
+    /// Runs with moved constants, where there are some.
+    pub sensitivity: Option<Sensitivity>,
 }
 
 impl WorkloadResults {

@@ -9,6 +9,7 @@ mod rows;
 
 use crate::digest::sha256;
 use crate::runs::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use crate::sensitivity::Sensitivity;
 use crate::{Engine, ResultsError};
 use bytes::Bytes;
 use definition::{ExperimentFile, folder_of};
@@ -38,6 +39,8 @@ struct Manifest {
     counted: Vec<String>,
     counters: Vec<Counter>,
     workloads: Vec<ManifestWorkload>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sensitivity: Option<Sensitivity>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -142,6 +145,7 @@ pub fn read_partly(dir: &Path) -> Result<Stored, ResultsError> {
         counted: manifest.counted,
         counters: manifest.counters,
         workloads: manifest.workloads.into_iter().map(empty_workload).collect(),
+        sensitivity: manifest.sensitivity,
     };
     let damage = add_runs(&mut results, &dir.join(RUNS), &digest).err();
     Ok(Stored { results, schedscape, damage })
@@ -236,6 +240,7 @@ fn manifest(results: &Results, runs_sha256: String) -> Manifest {
                 variants: w.variants.iter().map(|v| v.name.clone()).collect(),
             })
             .collect(),
+        sensitivity: results.sensitivity.clone(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use definition::ExperimentFile;
 use proptest::prelude::*;
+use results::sensitivity::{Moved, Row, Sensitivity};
 use results::{
     Counter, Engine, Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults, store,
 };
@@ -10,6 +11,14 @@ use std::path::Path;
 use workload::rtapp::Feature;
 
 const EXPERIMENT: &str = include_str!("../../../experiments/power9-big-core.toml");
+
+/// Values that text of too few digits would change.
+fn sensitivity() -> Sensitivity {
+    let row = Row { row: vec![vec![0.1 + 0.2]], mirror: vec![vec![1.0 / 3.0]] };
+    let (workload, constants) = ("w".to_string(), vec!["a_ns".to_string()]);
+    let workloads = vec![Moved { workload, constants, fixed: vec![], rows: vec![row] }];
+    Sensitivity { factor: 1.2, workloads, left_out: vec![] }
+}
 
 /// Results of the shipped experiment's shape with `runs` made-up runs.
 fn results(runs: u32) -> Results {
@@ -42,6 +51,7 @@ fn results(runs: u32) -> Results {
         counters: vec![Counter::number("events", "h"), Counter::ns("idle_ns", "h")],
         constants: machine::catalog::load("power9-big-core").expect("a machine").constants,
         counted: vec!["6.12 on ppc64el".to_string()],
+        sensitivity: Some(sensitivity()),
         workloads: vec![
             workload("ebizzy", &["vanilla", "big-core"]),
             workload("sched-pipe", &["vanilla", "big-core", "big-core-v5"]),

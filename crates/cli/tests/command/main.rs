@@ -6,6 +6,7 @@ mod mmtests;
 mod prefetch_sweep;
 mod report;
 mod resume;
+mod sensitivity;
 mod shell;
 mod timelines;
 mod usage;

@@ -148,7 +148,7 @@ impl Bench {
     fn begin<'a>(&self, journal: Option<&'a Journal>, tell: &'a mut dyn FnMut(Told)) -> Done<'a> {
         let kept = self.tasks().filter_map(|task| {
             let (workload, variant) = self.names(task.0);
-            Some((task, journal?.run(workload, variant, task.1)?.clone()))
+            Some((task, journal?.run((workload, variant), task.1, None)?.clone()))
         });
         let runs: BTreeMap<Task, Run> = kept.collect();
         let mut left: Vec<u32> = (0..self.jobs.len()).map(|j| self.runs(j)).collect();
@@ -271,7 +271,7 @@ impl Bench {
         };
         let run = self.measured(task, &answer.map_err(failed)?, ground).map_err(failed)?;
         if let Some(journal) = done.journal {
-            journal.keep(workload, variant, &run)?;
+            journal.keep((workload, variant), &run, None)?;
         }
         done.runs.insert(task, run);
         done.left[task.0] -= 1;

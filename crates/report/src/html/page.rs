@@ -8,6 +8,7 @@ use super::pictures::{Pictures, file_name};
 use super::watched::{self, Watched};
 use crate::charts::Picture;
 use crate::error::ReportError;
+use crate::hangs::{self, Said};
 use crate::machine_svg::machine_svg;
 use crate::machine_tree::machine_tree;
 use crate::validation::validation;
@@ -44,8 +45,17 @@ pub(super) struct Page {
     groups: Vec<Group>,
     heat: Result<Watched, String>,
     published: Option<Published>,
+    hangs: Option<Hangs>,
     command: String,
     file: Option<String>,
+}
+
+/// On which constants comparisons hang.
+#[derive(Debug)]
+struct Hangs {
+    legend: String,
+    comparisons: Vec<Said>,
+    notes: Vec<String>,
 }
 
 /// The machine.
@@ -94,6 +104,11 @@ impl Page {
             groups: groups::groups(source)?,
             heat: watched::watched(source)?,
             published: published(source)?,
+            hangs: results.sensitivity.as_ref().map(|s| Hangs {
+                legend: hangs::legend(s),
+                comparisons: source.analysis.hangs.iter().map(hangs::said).collect(),
+                notes: hangs::notes(s),
+            }),
             command: source.reproduction.command.clone(),
             file: source.reproduction.file.clone(),
         })

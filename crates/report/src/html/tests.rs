@@ -300,6 +300,7 @@ fn tables_of_rows_are_drawn_as_lines() {
         experiment,
         constants,
         counted: vec![],
+        sensitivity: None,
         counters: vec![],
         workloads,
     };
@@ -323,4 +324,37 @@ fn tables_of_rows_are_drawn_as_lines() {
     parsed(&html);
     assert!(html.contains("big-core is better than vanilla over all rows"), "the verdict");
     assert!(html.contains("found half"));
+}
+
+#[test]
+fn constants_on_which_verdicts_hang_have_a_section() {
+    let plan = plan(|text| text);
+    let mut results = results(&plan);
+    let none = report(Ok(&plan), &results).html().expect("a page");
+    assert!(!none.contains("id=\"constants\""));
+    let moved =
+        experiment::sensitivity(&plan, &results, experiment::When::Always, 1, None, &|_, _| ());
+    let mut moved = moved.expect("runs");
+    moved.left_out.push(results::sensitivity::LeftOut {
+        workload: "kept <apart>".to_string(),
+        reason: "why & how".to_string(),
+    });
+    results.sensitivity = Some(moved);
+    let html = report(Ok(&plan), &results).html().expect("a page");
+    let page = parsed(&html);
+    let section = page.descendants().find(|n| n.attribute("id") == Some("constants"));
+    let section = section.expect("the section");
+    let heads = section.descendants().filter(|n| n.has_tag_name("h3")).count();
+    assert_eq!(heads, 3, "a heading a comparison");
+    let analysis = Analysis::of(&results, resampling()).expect("an analysis");
+    let listed: usize = analysis.hangs.iter().map(|h| h.constants.len()).sum();
+    assert!(listed > 0);
+    assert_eq!(section.descendants().filter(|n| n.has_tag_name("li")).count(), listed);
+    let text = crate::text::results(&analysis, crate::Layout::Whole, false).expect("text");
+    for hangs in analysis.hangs.iter().flat_map(|h| &h.constants) {
+        assert!(text.contains(&format!("  {} = ", hangs.constant)));
+        assert!(text.contains(&format!("  {}: ", hangs.constant)), "its source");
+    }
+    assert!(text.contains("No constants moved for kept <apart>: why & how."));
+    assert!(text.lines().all(|line| line.chars().count() <= 100));
 }
