@@ -1,35 +1,89 @@
 //! `schedscape measure`.
 
 use crate::Failure;
-use crate::args::{CostsArgs, MeasureCommand, ShowCostsArgs};
-use crate::guests::{cache, stop_on_signals};
+use crate::args::{CostsArgs, LinesArgs, MeasureCommand, ShowCostsArgs};
+use crate::guests::{cache, stop_on_signals, tell};
 use crate::output::{print, print_json, write_whole};
 use crate::progress::bar;
+use definition::{ExperimentFile, Plan};
+use experiment::guests::{Counting, Options};
+use experiment::lines::Watched;
 use machine::costs::{self, CostTable};
 use std::path::Path;
+use std::process::ExitCode;
+use vm::Accel;
 use vm::Arch;
+use vm::board::Board;
 use vm::boot::Limits;
 use vm::measure::{Case, Measurement, cases};
 use vm::plugin::Watching;
 
+/// The factor by which a watched arm64 guest's clock is slower where nothing else is asked for: one of this computer's CPUs does
+/// about as much work for it in that time as a core of 2 to 3 GHz does in a second.
+const ARM64_SLOWED: u32 = 48;
 /// How long a guest may take, and how long it may be silent.
 const LIMITS: Limits = Limits { silent_s: 900, total_s: 7200 };
 
-pub fn run(command: &MeasureCommand) -> Result<(), Failure> {
+pub fn run(command: &MeasureCommand) -> Result<ExitCode, Failure> {
     match command {
         MeasureCommand::Costs(args) => measure_costs(args),
+        MeasureCommand::Lines(args) => return compare_lines(args),
         MeasureCommand::Show(args) => show(args),
+    }?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Bytes of a cache line.
+fn line_bytes(arch: Arch) -> u32 {
+    match arch {
+        Arch::Powerpc => 128,
+        Arch::X86 | Arch::Arm64 => 64,
     }
+}
+
+fn compare_lines(args: &LinesArgs) -> Result<ExitCode, Failure> {
+    let path = args.experiment.display().to_string();
+    let mut file = ExperimentFile::load(&args.experiment)?;
+    if let Some(unknown) = args.workload.iter().find(|name| file.workload(name).is_none()) {
+        let known: Vec<&str> = file.workloads.iter().map(|w| w.name.as_str()).collect();
+        let known = known.join(", ");
+        return Err(format!("--workload: found {unknown}, expected one of {known}").into());
+    }
+    file.workloads.retain(|w| args.workload.is_empty() || args.workload.contains(&w.name));
+    let plan = Plan::new(file, &path)?;
+    let arch = Board::of(&plan.machine, false)?.arch();
+    let options = Options {
+        cache: cache(&args.cache)?,
+        release: args.kernel,
+        accel: Accel::Tcg,
+        append: "nokaslr".to_owned(),
+        limits: LIMITS,
+        boots: 1,
+    };
+    let counting = Counting {
+        watching: Watching { line_bytes: line_bytes(arch), quantum: args.quantum },
+        slowed: args.slowed.unwrap_or(if arch == Arch::Arm64 { ARM64_SLOWED } else { 1 }),
+    };
+    let watched = Watched::of(plan, &options)?;
+    watched.bench.notes.iter().for_each(|note| anstream::eprintln!("vm: {note}"));
+    let bar = bar("{spinner} {elapsed} {wide_msg}")?;
+    let stop = stop_on_signals()?;
+    let compared = watched.compare(&options, counting, &stop, &mut |told| tell(&bar, told));
+    bar.finish_and_clear();
+    let (compared, limit) = (compared?, args.within / 100.0);
+    match args.json {
+        true => print_json(&compared)?,
+        false => print(&report::lines::lines(&compared, limit))?,
+    }
+    let beyond = compared.iter().any(|c| c.is_beyond(limit));
+    Ok(if beyond { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
 fn measure_costs(args: &CostsArgs) -> Result<(), Failure> {
     let cache = cache(&args.cache)?;
     let kernel = cache.kernel(args.arch, args.kernel)?;
     let cases = wanted(args)?;
-    let line_bytes = args.line_bytes.unwrap_or(match args.arch {
-        Arch::Powerpc => 128,
-        Arch::X86 | Arch::Arm64 => 64,
-    });
+    let line_bytes = args.line_bytes.unwrap_or(line_bytes(args.arch));
     let measurement = Measurement {
         kernel: &kernel,
         cache: &cache,

@@ -26,7 +26,14 @@ pub fn run(program: &Program, variant: &Realised) -> GuestRun {
     before.push_str(&format!("sleep {REST_S}\n"));
     let (beside, undone) = hotplug(&variant.hotplug);
     after.push_str(&undone);
-    GuestRun { before, beside, command: program.command.clone(), after, traced: false }
+    GuestRun {
+        before,
+        beside,
+        command: program.command.clone(),
+        after,
+        traced: false,
+        counted: false,
+    }
 }
 
 /// `NO_WA_WEIGHT` for `WA_WEIGHT`, and the other way.
