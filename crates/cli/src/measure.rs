@@ -9,6 +9,7 @@ use definition::{ExperimentFile, Plan};
 use experiment::guests::{Counting, Options};
 use experiment::lines::Watched;
 use machine::costs::{self, CostTable};
+use results::lines::Compared;
 use std::path::Path;
 use std::process::ExitCode;
 use vm::Accel;
@@ -43,14 +44,32 @@ fn line_bytes(arch: Arch) -> u32 {
 
 fn compare_lines(args: &LinesArgs) -> Result<ExitCode, Failure> {
     let path = args.experiment.display().to_string();
-    let mut file = ExperimentFile::load(&args.experiment)?;
+    let mut all = Vec::new();
+    for file in ExperimentFile::load_each(&args.experiment)? {
+        all.extend(compare_on(file, &path, args)?);
+    }
+    let limit = args.within / 100.0;
+    match args.json {
+        true => print_json(&all)?,
+        false => print(&report::lines::lines(&all, limit))?,
+    }
+    let beyond = all.iter().any(|c| c.is_beyond(limit));
+    Ok(if beyond { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// The experiment on one of its machines.
+fn compare_on(
+    mut file: ExperimentFile,
+    path: &str,
+    args: &LinesArgs,
+) -> Result<Vec<Compared>, Failure> {
     if let Some(unknown) = args.workload.iter().find(|name| file.workload(name).is_none()) {
         let known: Vec<&str> = file.workloads.iter().map(|w| w.name.as_str()).collect();
         let known = known.join(", ");
         return Err(format!("--workload: found {unknown}, expected one of {known}").into());
     }
     file.workloads.retain(|w| args.workload.is_empty() || args.workload.contains(&w.name));
-    let plan = Plan::new(file, &path)?;
+    let plan = Plan::new(file, path)?;
     let arch = Board::of(&plan.machine, false)?.arch();
     let options = Options {
         cache: cache(&args.cache)?,
@@ -70,13 +89,7 @@ fn compare_lines(args: &LinesArgs) -> Result<ExitCode, Failure> {
     let stop = stop_on_signals()?;
     let compared = watched.compare(&options, counting, &stop, &mut |told| tell(&bar, told));
     bar.finish_and_clear();
-    let (compared, limit) = (compared?, args.within / 100.0);
-    match args.json {
-        true => print_json(&compared)?,
-        false => print(&report::lines::lines(&compared, limit))?,
-    }
-    let beyond = compared.iter().any(|c| c.is_beyond(limit));
-    Ok(if beyond { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(compared?)
 }
 
 fn measure_costs(args: &CostsArgs) -> Result<(), Failure> {

@@ -76,7 +76,7 @@ impl Watched {
                 let guest = guest(work, (&counted[at], &counted[half]));
                 let modelled =
                     modelled(work, &simulated, (workload, &short), variant).unwrap_or_default();
-                let names = (workload, variant);
+                let names = [&*self.bench.plan.machine.name, workload, variant];
                 all.push(Compared::new(names, long.unit, (&guest.0, &modelled), guest.1));
             }
         }

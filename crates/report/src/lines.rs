@@ -11,11 +11,11 @@ pub fn lines(all: &[Compared], limit: f64) -> String {
 }
 
 fn part(compared: &Compared, limit: f64) -> String {
-    let Compared { workload, variant, unit, units, guest, .. } = compared;
+    let Compared { machine, workload, variant, unit, units, guest, .. } = compared;
     let rows: Vec<Vec<String>> = compared.rows.iter().map(|row| cells(row, limit)).collect();
     let columns = [unit, COLUMNS[0], COLUMNS[1], COLUMNS[2]];
     format!(
-        "{workload}, {variant}: {:.0} {unit}s in the guest, {:.0} simulated\n{}\
+        "{workload}, {variant}, {machine}: {:.0} {unit}s in the guest, {:.0} simulated\n{}\
          the guest's lines: {:.2} reads, {:.2} atomic operations, {:.2} waits for {:.2} writes; \
          {:.0} instructions of programs\n",
         units[0],
@@ -56,13 +56,16 @@ mod tests {
         };
         let sides = (&figures(4000.0, 20.0), &figures(4400.0, 30.0));
         let text =
-            lines(&[Compared::new(("pipe", "6.12"), "message", sides, Guest::default())], 0.2);
+            lines(&[Compared::new(["m", "pipe", "6.12"], "message", sides, Guest::default())], 0.2);
         let row = |what: &str| {
             let line = text.lines().find(|line| line.trim_start().starts_with(what)).unwrap();
             line.split_whitespace().map(str::to_string).collect::<Vec<_>>()
         };
         assert_eq!(row("kernel_instructions"), ["kernel_instructions", "4000", "4400", "1.10"]);
         assert_eq!(row("lines_cluster"), ["lines_cluster", "20.00", "30.00", "1.50", "beyond"]);
-        assert!(text.starts_with("pipe, 6.12: 10 messages in the guest, 10 simulated\n"), "{text}");
+        assert!(
+            text.starts_with("pipe, 6.12, m: 10 messages in the guest, 10 simulated\n"),
+            "{text}"
+        );
     }
 }

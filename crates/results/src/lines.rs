@@ -96,7 +96,9 @@ pub struct Guest {
 /// A workload under a variant on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
-    /// Its name.
+    /// The machine's name.
+    pub machine: String,
+    /// The workload's.
     pub workload: String,
     /// The variant's.
     pub variant: String,
@@ -111,9 +113,9 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Both sides of `workload` under `variant`, whose work is counted in `unit`s.
+    /// Both sides of `workload` under `variant` on `machine`; its work is counted in `unit`s.
     pub fn new(
-        (workload, variant): (&str, &str),
+        [machine, workload, variant]: [&str; 3],
         unit: &'static str,
         (guest, simulated): (&Figures, &Figures),
         alone: Guest,
@@ -141,6 +143,7 @@ impl Compared {
         rows.push(Row::new("context_switches", guest.switches, simulated.switches, false));
         rows.push(Row::new("elapsed_us", guest.elapsed_us, simulated.elapsed_us, false));
         Compared {
+            machine: machine.to_string(),
             workload: workload.to_string(),
             variant: variant.to_string(),
             unit,
@@ -178,7 +181,7 @@ mod tests {
     fn distances_with_few_lines_are_shown_and_not_judged() {
         let guest = figures(1.0, 1000.0, 50.0, 1.0);
         let compared = |simulated: Figures| {
-            Compared::new(("w", "v"), "message", (&guest, &simulated), Guest::default())
+            Compared::new(["m", "w", "v"], "message", (&guest, &simulated), Guest::default())
         };
         let close = compared(figures(1.0, 1100.0, 45.0, 0.1));
         assert!(!close.is_beyond(0.2), "{close:?}");
