@@ -49,7 +49,8 @@ pub struct LinesArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = percent)]
     pub within: f64,
     /// Let the guest's clock be slower than this computer's by this factor, so that as much work is done between
-    /// two ticks as on hardware; only arm64 can [default: 48 on arm64, else 1]
+    /// two ticks as on hardware; only arm64 can [default: 12 for each of its CPUs on
+    /// arm64, else 1]
     #[arg(long, value_name = "FACTOR", value_parser = clap::value_parser!(u32).range(1..))]
     pub slowed: Option<u32>,
     /// Kernel release that boots and is simulated [default: each variant's own]

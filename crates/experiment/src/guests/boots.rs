@@ -254,7 +254,7 @@ impl Bench {
         let programs: Vec<&Program> = tasks.iter().map(program).collect();
         let runs: Vec<GuestRun> = tasks
             .iter()
-            .map(|task| script::run(program(task), &self.variants[self.jobs[task.0].variant]))
+            .map(|task| script::run(program(task), &self.variants[self.jobs[task.0].variant], 1))
             .collect();
         let ended = ground.session(boot, board, &programs, &runs, stop, &mut |heard| match heard {
             Heard::Note(_) => Ok(()),

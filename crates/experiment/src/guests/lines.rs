@@ -139,8 +139,9 @@ impl Bench {
 
         let program = |&(j, _): &Task| &self.programs[self.jobs[j].workload];
         let programs: Vec<&Program> = tasks.iter().map(program).collect();
-        let run =
-            |task: &Task| script::run(program(task), &self.variants[self.jobs[task.0].variant]);
+        let run = |task: &Task| {
+            script::run(program(task), &self.variants[self.jobs[task.0].variant], counting.slowed)
+        };
         let runs: Vec<GuestRun> =
             tasks.iter().map(|task| GuestRun { counted: true, ..run(task) }).collect();
         let mut answers: Vec<Option<Result<Answer, String>>> = vec![None; tasks.len()];
