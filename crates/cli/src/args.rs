@@ -18,7 +18,7 @@ pub use kernels::{
     AddArgs, CheckArgs, DebugArgs, FeaturesArgs, FuzzArgs, JudgeArgs, KernelCommand,
     KernelDomainsArgs, NameArgs, With,
 };
-pub use measure::{CostsArgs, MeasureCommand, ShowCostsArgs};
+pub use measure::{CostsArgs, LinesArgs, MeasureCommand, ShowCostsArgs};
 pub use trace::{Ns, TraceArgs, TraceFormat};
 pub use trees::CompareTreesArgs;
 

@@ -58,7 +58,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Machine { command: MachineCommand::Diff(args) } => return machines::diff(&args),
         Command::CompareTrees(args) => return Ok(compare_trees::compare_trees(&args)),
         Command::Vm { command } => return guests::run(&command),
-        Command::Measure { command } => measure::run(&command),
+        Command::Measure { command } => return measure::run(&command),
         Command::Kernel { command } => kernels::run(&command),
         Command::Replica { runs } => kernels::replica(runs),
         Command::Run(args) => experiments::run(&args),

@@ -8,6 +8,7 @@ mod error;
 pub mod guests;
 mod heat;
 pub mod journal;
+pub mod lines;
 mod prefetch_sweep;
 mod run;
 mod sensitivity;

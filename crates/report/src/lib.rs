@@ -15,6 +15,7 @@ mod histogram;
 pub mod html;
 pub mod json;
 mod layouts;
+pub mod lines;
 pub mod machine_diff;
 mod machine_levels;
 pub mod machine_svg;

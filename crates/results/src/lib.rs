@@ -12,6 +12,7 @@ pub mod digest;
 mod engine;
 mod error;
 pub mod heat;
+pub mod lines;
 pub mod power;
 pub mod prefetch_sweep;
 pub mod reproduce;

@@ -4,6 +4,7 @@
 //! machines and not by rules of its own.
 
 use crate::VmError;
+use crate::firmware::TreeEdits;
 use machine::CpuSet;
 use machine::model::{Arch, CacheKind, Machine, Origin, ThreadGroupProperty};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,9 @@ use std::fmt;
 const MEMORY_MIB: usize = 1024;
 /// Memory that POWER's firmware takes for itself, in MiB.
 const OPAL_MIB: usize = 1024;
+/// What the counters of arm's timers run at in a guest with a slower clock, in Hz: low enough for a factor of several hundred, and
+/// a tick is below 10 ns of such a guest's.
+const COUNTER_HZ: u32 = 5_000_000;
 /// CPUs that x86 kernels reach without remapped interrupts.
 const XAPIC_CPUS: usize = 254;
 /// Memory for each CPU beyond the first 32, in MiB.
@@ -27,6 +31,8 @@ pub struct Board {
     pub append: &'static str,
     /// `ibm,thread-groups` of each core by the number of its first thread: what QEMU's device tree lacks.
     pub thread_groups: BTreeMap<u32, Vec<u32>>,
+    /// The frequency in Hz that the device tree gives arm's timers, if not their own.
+    pub timer_hz: Option<u32>,
     /// The machine with its CPUs in QEMU's order: packages, dies, clusters, cores, threads.
     pub machine: Machine,
     /// The machine's number of each of the guest's CPUs.
@@ -79,7 +85,42 @@ impl Board {
         };
         memory(&machine, &mut arguments);
         let thread_groups = thread_groups(&machine);
-        Ok(Board { arguments, append, thread_groups, machine, order })
+        Ok(Board { arguments, append, thread_groups, timer_hz: None, machine, order })
+    }
+
+    /// The board with a clock that is slower than this computer's by the factor `by`: while a guest's second passes, `by` pass
+    /// here. A device tree instead of ACPI tells its kernel that the timers' counters run `by` times as fast as they do.
+    ///
+    /// # Errors
+    /// A machine whose kernel takes the frequency of its timers from nobody, and a factor beyond what the property holds.
+    pub fn slowed(self, by: u32) -> Result<Board, VmError> {
+        if by == 1 {
+            return Ok(self);
+        }
+        let hz = COUNTER_HZ.checked_mul(by).filter(|_| self.machine.arch == Arch::Arm64 && by > 0);
+        let Some(hz) = hz else {
+            let most = if self.machine.arch == Arch::Arm64 { u32::MAX / COUNTER_HZ } else { 1 };
+            return Err(VmError::Clock { machine: self.machine.name, found: by, most });
+        };
+        let mut arguments: Vec<String> = Vec::new();
+        let mut all = self.arguments.into_iter();
+        while let Some(argument) = all.next() {
+            match argument.as_str() {
+                // Firmware would bring ACPI, which has no such property.
+                "-bios" => drop(all.next()),
+                "-cpu" => {
+                    let model = all.next().unwrap_or_default();
+                    arguments.extend([argument, format!("{model},cntfrq={COUNTER_HZ}")]);
+                }
+                _ => arguments.push(argument),
+            }
+        }
+        Ok(Board { arguments, append: "", timer_hz: Some(hz), ..self })
+    }
+
+    /// What the machine's device tree has besides what QEMU writes.
+    pub fn edits(&self) -> TreeEdits<'_> {
+        TreeEdits { thread_groups: &self.thread_groups, timer_hz: self.timer_hz }
     }
 
     /// The guest's CPUs, each with the machine's number.
@@ -323,6 +364,21 @@ mod tests {
         assert_eq!(spec, "-M powernv9,big-core=on -smp 16,sockets=1,cores=2,threads=8 -m 2048");
         let spec = board("kunpeng920-1node").spec();
         assert!(spec.contains("-smp 24,sockets=1,clusters=6,cores=4,threads=1"), "{spec}");
+    }
+
+    #[test]
+    fn a_slower_clock_comes_by_device_tree() {
+        let slow = board("kunpeng920-1node").slowed(48).unwrap();
+        assert_eq!((slow.timer_hz, slow.append), (Some(240_000_000), ""));
+        let spec = slow.spec();
+        assert!(spec.contains("-cpu cortex-a72,cntfrq=5000000 -smp 24,"), "{spec}");
+        assert!(!spec.contains("EFI"), "{spec}");
+        let same = board("power9-big-core").slowed(1).unwrap();
+        assert_eq!(same.spec(), board("power9-big-core").spec());
+        for (machine, by, most) in [("kunpeng920-1node", 859, 858), ("epyc-7742-1s-nps1", 2, 1)] {
+            let error = board(machine).slowed(by).unwrap_err().to_string();
+            assert!(error.contains(&format!("found {by}, expected at most {most}")), "{error}");
+        }
     }
 
     /// As `ibm,thread-groups` of real firmware: property 1, two groups of four.

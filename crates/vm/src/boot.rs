@@ -17,12 +17,12 @@
 //! the guest's own working directory.
 
 use crate::error::{GuestError, GuestFault};
-use crate::firmware::device_tree;
+use crate::firmware::{TreeEdits, device_tree};
 use crate::frames::{Frames, Said};
 use crate::qemu::Qemu;
-use crate::{KernelImage, VmError};
+use crate::{Arch, KernelImage, VmError};
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -47,8 +47,8 @@ pub(crate) struct Guest<'a> {
     pub initramfs: &'a Path,
     /// QEMU's arguments for the machine, without kernel, console and devices.
     pub machine: &'a [String],
-    /// Thread groups that QEMU's device tree lacks ([`crate::board::Board::thread_groups`]).
-    pub thread_groups: &'a BTreeMap<u32, Vec<u32>>,
+    /// What QEMU's device tree lacks.
+    pub edits: TreeEdits<'a>,
     /// What follows on the kernel's command line.
     pub append: &'a str,
     /// A directory for files that live as long as the guest.
@@ -127,14 +127,17 @@ fn command(qemu: &Qemu, guest: &Guest) -> Result<Command, VmError> {
     let mut command = qemu.command();
     command.args(["-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot"]);
     command.args(["-nic", "none"]).args(&arguments);
-    if guest.thread_groups.is_empty() {
+    if guest.edits.is_empty() {
         command.args(append);
-    } else {
-        // The tree carries the command line and where the initramfs is: QEMU takes no words beside a tree.
-        arguments.extend(append);
-        let tree = device_tree(qemu, &arguments, guest.thread_groups, guest.work)?;
-        command.arg("-dtb").arg(tree);
+        return Ok(command);
     }
+    // On POWER the tree carries the command line and where the initramfs is: QEMU takes no words beside a tree.
+    if kernel.arch != Arch::Powerpc {
+        command.args(&append);
+    }
+    arguments.extend(append);
+    let tree = device_tree(qemu, &arguments, guest.edits, guest.work)?;
+    command.arg("-dtb").arg(tree);
     Ok(command)
 }
 

@@ -72,7 +72,7 @@ impl Capture<'_> {
             kernel: self.kernel,
             initramfs: &initramfs,
             machine: self.machine,
-            thread_groups: &self.board.thread_groups,
+            edits: self.board.edits(),
             append: self.append,
             work: work.path(),
         };

@@ -91,6 +91,16 @@ pub enum VmError {
         /// What differs.
         found: String,
     },
+    /// A clock that guests of the machine cannot have.
+    #[error("{machine}: a clock slower by a factor: found {found}, expected at most {most}")]
+    Clock {
+        /// Its name.
+        machine: String,
+        /// The factor.
+        found: u32,
+        /// The largest.
+        most: u32,
+    },
     /// A machine's description that cannot be read or edited.
     #[error(transparent)]
     Machine(#[from] machine::MachineError),

@@ -16,20 +16,36 @@ pub fn described(board: &Board, qemu: &Qemu, work: &Path) -> Result<Machine, VmE
     if board.machine.arch != machine::Arch::Powerpc {
         return Ok(machine::qemu::read(&board.spec())?);
     }
-    let path = device_tree(qemu, &board.arguments, &board.thread_groups, work)?;
+    let edits = TreeEdits { thread_groups: &board.thread_groups, timer_hz: None };
+    let path = device_tree(qemu, &board.arguments, edits, work)?;
     let tree = std::fs::read(&path).map_err(VmError::io(&path))?;
     Ok(machine::devicetree::read(&tree, &board.machine.name)?)
 }
 
-/// The device tree that QEMU makes of `arguments`, kernel and command line among them, with `thread_groups` added
-/// (see [`Board::thread_groups`]): a file in `work`.
+/// What a device tree gets that QEMU's own lacks.
+#[derive(Debug, Clone, Copy)]
+pub struct TreeEdits<'a> {
+    /// Thread groups of cores (see [`Board::thread_groups`]).
+    pub thread_groups: &'a BTreeMap<u32, Vec<u32>>,
+    /// The frequency in Hz that arm's timers are said to have.
+    pub timer_hz: Option<u32>,
+}
+
+impl TreeEdits<'_> {
+    /// Whether QEMU's own tree has everything.
+    pub fn is_empty(&self) -> bool {
+        self.thread_groups.is_empty() && self.timer_hz.is_none()
+    }
+}
+
+/// The device tree that QEMU makes of `arguments`, kernel and command line among them, with `edits`: a file in `work`.
 ///
 /// # Errors
 /// QEMU that does not take the arguments, and a tree without the cores.
 pub fn device_tree(
     qemu: &Qemu,
     arguments: &[String],
-    thread_groups: &BTreeMap<u32, Vec<u32>>,
+    edits: TreeEdits,
     work: &Path,
 ) -> Result<PathBuf, VmError> {
     let dump = work.join("qemu.dtb");
@@ -46,7 +62,10 @@ pub fn device_tree(
     run(&mut command)?;
     let tree = std::fs::read(&dump).map_err(VmError::io(&dump))?;
     let name = dump.display().to_string();
-    let edited = machine::devicetree::with_thread_groups(&tree, &name, thread_groups)?;
+    let mut edited = machine::devicetree::with_thread_groups(&tree, &name, edits.thread_groups)?;
+    if let Some(hz) = edits.timer_hz {
+        edited = machine::devicetree::with_timer_frequency(&edited, &name, hz)?;
+    }
     let path = work.join("machine.dtb");
     std::fs::write(&path, edited).map_err(VmError::io(&path))?;
     Ok(path)

@@ -7,6 +7,7 @@ mod case;
 mod locks;
 
 use crate::boot::Limits;
+use crate::firmware::TreeEdits;
 use crate::plugin::{Snapshot, Watching, snapshots};
 use crate::programs::{FileSource, Output, Program, WORKER};
 use crate::qemu::Qemu;
@@ -176,7 +177,7 @@ impl Measurement<'_> {
             worker: &self.cache.worker(arch)?,
             programs: &[&program],
             machine,
-            thread_groups: &BTreeMap::new(),
+            edits: TreeEdits { thread_groups: &BTreeMap::new(), timer_hz: None },
             append: "nokaslr",
             limits: self.limits,
         };

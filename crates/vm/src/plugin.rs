@@ -202,6 +202,17 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// What each CPU counted since `earlier`, in all sections.
+    pub fn by_cpu_since(&self, earlier: &Snapshot) -> BTreeMap<u32, Counts> {
+        let mut by_cpu: BTreeMap<u32, Counts> = BTreeMap::new();
+        let nothing = Counts::default();
+        for (key, later) in &self.counts {
+            let before = earlier.counts.get(key).unwrap_or(&nothing);
+            by_cpu.entry(key.0).or_default().add_difference(later, before);
+        }
+        by_cpu
+    }
+
     /// What all CPUs counted in `section` since `earlier`.
     pub fn since(&self, earlier: &Snapshot, section: u32) -> Counts {
         let mut sum = Counts::default();

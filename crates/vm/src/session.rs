@@ -8,8 +8,9 @@
 //! No mean is taken here and no counter is renamed: the caller knows the experiment.
 
 use crate::boot::{Guest, Limits, boot};
+use crate::firmware::TreeEdits;
 use crate::frames::Said;
-use crate::programs::{FileSource, Program};
+use crate::programs::{FileSource, Program, WORKER};
 use crate::qemu::Qemu;
 use crate::{KernelImage, VmError, elf, guest};
 use flate2::read::GzDecoder;
@@ -32,6 +33,8 @@ pub struct GuestRun {
     pub after: String,
     /// Whether the scheduler's tracepoints are recorded while the program runs.
     pub traced: bool,
+    /// Whether the [plugin](crate::plugin) is asked for a snapshot at the program's start and at its end.
+    pub counted: bool,
 }
 
 /// What came of a run.
@@ -67,8 +70,8 @@ pub struct Session<'a> {
     pub programs: &'a [&'a Program],
     /// QEMU's arguments for the machine and what runs it.
     pub machine: &'a [String],
-    /// Thread groups of the firmware ([`crate::board::Board::thread_groups`]).
-    pub thread_groups: &'a BTreeMap<u32, Vec<u32>>,
+    /// What QEMU's device tree lacks.
+    pub edits: TreeEdits<'a>,
     /// What follows on the kernel's command line, the board's words included.
     pub append: &'a str,
     /// How long it may take.
@@ -104,7 +107,7 @@ impl Session<'_> {
             kernel: self.kernel,
             initramfs: &initramfs,
             machine: self.machine,
-            thread_groups: self.thread_groups,
+            edits: self.edits,
             append: self.append,
             work: work.path(),
         };
@@ -157,6 +160,11 @@ impl Session<'_> {
             root.file(path, file.mode(), file.content(self.tree, self.worker)?);
         }
         let mut job = "echo 1 > /proc/sys/kernel/sched_schedstats\n".to_owned();
+        if runs.iter().any(|run| run.counted) {
+            let worker = FileSource::Worker;
+            root.file(WORKER, worker.mode(), worker.content(self.tree, self.worker)?);
+            job.push_str(&format!("/{WORKER} mark at=watch\n"));
+        }
         for (at, run) in runs.iter().enumerate() {
             for (name, script) in [
                 ("before", &run.before),
@@ -166,8 +174,10 @@ impl Session<'_> {
             ] {
                 root.file(&format!("runs/{at}/{name}"), 0o644, script.as_str());
             }
-            if run.traced {
-                root.file(&format!("runs/{at}/traced"), 0o644, "");
+            for (name, _) in
+                [("traced", run.traced), ("counted", run.counted)].iter().filter(|(_, is)| *is)
+            {
+                root.file(&format!("runs/{at}/{name}"), 0o644, "");
             }
             job.push_str(&format!("run {at}\n"));
         }

@@ -12,6 +12,7 @@ pub(crate) const WORKER: Sources = Sources {
         ("costs.c", include_str!("guest/worker/costs.c")),
         ("loops.c", include_str!("guest/worker/loops.c")),
         ("main.c", include_str!("guest/worker/main.c")),
+        ("mark.c", include_str!("guest/worker/mark.c")),
         ("messages.c", include_str!("guest/worker/messages.c")),
         ("netperf.c", include_str!("guest/worker/netperf.c")),
         ("schbench.c", include_str!("guest/worker/schbench.c")),

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 pub enum MeasureCommand {
     /// Count the cache lines and instructions of a kernel's operations in a guest
     Costs(CostsArgs),
+    /// Run an experiment in guests and in the simulator, and compare cache lines and instructions of both
+    Lines(LinesArgs),
     /// Show counted costs, or the names of the tables that come with the program
     Show(ShowCostsArgs),
 }
@@ -24,6 +26,51 @@ pub struct ShowCostsArgs {
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape measure lines experiments/lines-check.toml
+  schedscape measure lines experiments/lines-check.toml --workload 'sched pipe' --within 10 --json
+
+Each workload (hackbench, sched_pipe, netperf, schbench) runs in a guest of the experiment's machine that a plugin of QEMU
+watches, and in the simulator; and again with half of its work. Figures are the difference of the two for each message,
+transaction or request.
+
+Exit code: 0 if instructions of the kernel and lines by distance agree, 1 if not, 2 if they could not be compared.")]
+pub struct LinesArgs {
+    /// The experiment file
+    pub experiment: PathBuf,
+    /// Only this workload; may be given several times [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub workload: Vec<String>,
+    /// Percent by which the simulator's counts may differ from the guest's
+    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = percent)]
+    pub within: f64,
+    /// Let the guest's clock be slower than this computer's by this factor, so that as much work is done between
+    /// two ticks as on hardware; only arm64 can [default: 12 for each of its CPUs on
+    /// arm64, else 1]
+    #[arg(long, value_name = "FACTOR", value_parser = clap::value_parser!(u32).range(1..))]
+    pub slowed: Option<u32>,
+    /// Kernel release that boots and is simulated [default: each variant's own]
+    #[arg(long, value_name = "VERSION")]
+    pub kernel: Option<kernel::Version>,
+    /// Instructions by which the guest's CPUs may be apart
+    #[arg(long, value_name = "INSTRUCTIONS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(50..=10_000))]
+    pub quantum: u32,
+    #[command(flatten)]
+    pub cache: CacheArgs,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(percent) if percent.is_finite() && percent > 0.0 => Ok(percent),
+        _ => Err(format!("found {text}, expected a number above 0")),
+    }
 }
 
 #[derive(Debug, ClapArgs)]

@@ -8,7 +8,7 @@ mod guest;
 mod run;
 
 pub use guest::stop_on_signals;
-pub use run::{bench, run as run_bench, traced};
+pub use run::{bench, run as run_bench, tell, traced};
 
 use crate::Failure;
 use crate::args::{CacheArgs, VmCommand};

@@ -54,7 +54,8 @@ pub fn traced(
     Ok(traced?)
 }
 
-fn tell(bar: &ProgressBar, told: Told) {
+/// Shows what a bench says.
+pub fn tell(bar: &ProgressBar, told: Told) {
     match told {
         Told::Lost(text) => bar.suspend(|| anstream::eprint!("vm: {text}")),
         Told::Boot { number, of, boot, machine } => {
@@ -65,6 +66,7 @@ fn tell(bar: &ProgressBar, told: Told) {
             });
             bar.set_message(format!("boot {number} of {of}"));
         }
+        Told::Counted { run, of } => bar.set_message(format!("{run} of {of} runs")),
         Told::Progress(progress) => {
             bar.set_length(progress.runs_in_all as u64);
             bar.set_position(progress.runs as u64);

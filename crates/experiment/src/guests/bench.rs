@@ -52,6 +52,11 @@ pub struct Bench {
 }
 
 impl Bench {
+    /// Names of workload and variant of each cell, in the order of the file.
+    pub fn cells(&self) -> impl Iterator<Item = (&str, &str)> {
+        (0..self.jobs.len()).map(|job| self.names(job))
+    }
+
     /// By variant of the plan: how guests have it.
     pub fn variants(&self) -> &[Realised] {
         &self.variants

@@ -14,11 +14,12 @@ use results::store::TEMPORARY_PREFIX;
 use results::{Results, Run};
 use sim::rng::{Purpose, Stream};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use vm::VmError;
 use vm::board::Board;
 use vm::firmware::described;
+use vm::plugin::Watching;
 use vm::programs::Program;
 use vm::qemu::Qemu;
 use vm::session::{Answer, GuestRun, Heard, Session};
@@ -45,6 +46,13 @@ pub enum Told<'a> {
     Lost(&'a str),
     /// How far it is.
     Progress(Progress),
+    /// A run that was watched is done.
+    Counted {
+        /// Its number in its boot, from 1.
+        run: usize,
+        /// Runs of the boot.
+        of: usize,
+    },
 }
 
 /// All that boots share.
@@ -52,9 +60,10 @@ pub(super) struct Ground<'a> {
     options: &'a Options,
     qemu: Qemu,
     tree: PathBuf,
-    worker: PathBuf,
-    accel: Vec<String>,
-    distances: Distances,
+    pub(super) worker: PathBuf,
+    /// QEMU's arguments for what executes guests.
+    pub(super) accel: Vec<String>,
+    pub(super) distances: Distances,
 }
 
 impl Ground<'_> {
@@ -76,11 +85,17 @@ impl Ground<'_> {
             worker: &self.worker,
             programs,
             machine: &machine,
-            thread_groups: &board.thread_groups,
+            edits: board.edits(),
             append: append.trim(),
             limits: self.options.limits,
         };
         session.run(&self.qemu, runs, stop, hear)
+    }
+
+    /// From here on the plugin watches guests, and writes what it counts to the file `out`.
+    pub(super) fn watch(&mut self, watching: Watching, out: &Path) -> Result<(), VmError> {
+        self.accel = watching.arguments(&self.options.cache.plugin()?, out);
+        Ok(())
     }
 
     /// The machine that a guest's firmware describes.
@@ -134,7 +149,7 @@ impl Bench {
         self.plan.file.workloads[self.jobs[job].workload].runs
     }
 
-    fn tasks(&self) -> impl Iterator<Item = Task> + '_ {
+    pub(super) fn tasks(&self) -> impl Iterator<Item = Task> + '_ {
         (0..self.jobs.len()).flat_map(|j| (0..self.runs(j)).map(move |run| (j, run)))
     }
 
@@ -239,7 +254,7 @@ impl Bench {
         let programs: Vec<&Program> = tasks.iter().map(program).collect();
         let runs: Vec<GuestRun> = tasks
             .iter()
-            .map(|task| script::run(program(task), &self.variants[self.jobs[task.0].variant]))
+            .map(|task| script::run(program(task), &self.variants[self.jobs[task.0].variant], 1))
             .collect();
         let ended = ground.session(boot, board, &programs, &runs, stop, &mut |heard| match heard {
             Heard::Note(_) => Ok(()),

@@ -9,11 +9,13 @@
 mod bench;
 mod boots;
 mod counters;
+mod lines;
 mod realise;
 mod script;
 mod traced;
 
 pub use bench::{Bench, Options};
 pub use boots::Told;
+pub use lines::{Counted, Counting};
 pub use realise::{Boot, RealiseError, Realised};
 pub use traced::Traced;

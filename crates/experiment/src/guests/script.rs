@@ -6,10 +6,10 @@ use vm::programs::Program;
 use vm::session::GuestRun;
 
 /// Time in s that a guest has to come to rest before a run.
-const REST_S: &str = "0.5";
+const REST_S: f64 = 0.5;
 
-/// The scripts of a run of `program` under `variant`.
-pub fn run(program: &Program, variant: &Realised) -> GuestRun {
+/// The scripts of a run of `program` under `variant`, in a guest whose clock is slower than this computer's by `slowed`.
+pub fn run(program: &Program, variant: &Realised, slowed: u32) -> GuestRun {
     let offline: Vec<String> = variant.offline.iter().map(GuestCpu::to_string).collect();
     let back: Vec<String> = variant.offline.iter().rev().map(GuestCpu::to_string).collect();
     let mut before = String::new();
@@ -23,10 +23,17 @@ pub fn run(program: &Program, variant: &Realised) -> GuestRun {
         let undone: Vec<String> = variant.features.iter().map(|f| opposite(f)).collect();
         after.push_str(&format!("feature {}\n", undone.join(" ")));
     }
-    before.push_str(&format!("sleep {REST_S}\n"));
+    before.push_str(&format!("sleep {:.4}\n", REST_S / f64::from(slowed)));
     let (beside, undone) = hotplug(&variant.hotplug);
     after.push_str(&undone);
-    GuestRun { before, beside, command: program.command.clone(), after, traced: false }
+    GuestRun {
+        before,
+        beside,
+        command: program.command.clone(),
+        after,
+        traced: false,
+        counted: false,
+    }
 }
 
 /// `NO_WA_WEIGHT` for `WA_WEIGHT`, and the other way.

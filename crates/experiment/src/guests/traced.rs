@@ -53,7 +53,7 @@ impl Bench {
         tell(Told::Lost(&in_words(&board, &machine)));
         let spec = board.spec();
         tell(Told::Boot { number: 1, of: 1, boot: &realised.boot, machine: &spec });
-        let runs = [GuestRun { traced: true, ..script::run(program, realised) }];
+        let runs = [GuestRun { traced: true, ..script::run(program, realised, 1) }];
         let mut answer = None;
         let mut hear = |heard| -> Result<(), VmError> {
             if let Heard::Run(_, came) = heard {

@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Property of a core: the numbers of its threads.
 const SERVERS: &str = "ibm,ppc-interrupt-server#s";
+/// What arm's timers are compatible with.
+const ARM_TIMER: &[u8] = b"arm,armv8-timer";
 /// Bytes of a version 17 header.
 const HEADER: usize = 40;
 /// Alignment of the memory reservations, and of what is written.
@@ -35,7 +37,7 @@ pub fn with_thread_groups(
         }
     }
     match groups.keys().find(|first| !found.contains(first)) {
-        None => Ok(written(&parts, blob, &values)),
+        None => Ok(written(&parts, blob, thread_groups::NAME, &values)),
         Some(first) => Err(MachineError::File {
             file: file.to_string(),
             found: format!("no core whose {SERVERS} begin with {first}"),
@@ -44,11 +46,38 @@ pub fn with_thread_groups(
     }
 }
 
-/// The blob again, with a property at each of the offsets in `values`.
-fn written(parts: &Parts, blob: &[u8], values: &BTreeMap<usize, &[u32]>) -> Vec<u8> {
+/// The tree in `blob` with the frequency in Hz that it gives arm's timers. Kernels then take their counter to run at that frequency,
+/// whatever the counter's own register says. `file` names the tree in errors.
+///
+/// # Errors
+/// What [`super::read`] refuses of the form, and a tree without such timers.
+pub fn with_timer_frequency(blob: &[u8], file: &str, hz: u32) -> Result<Vec<u8>, MachineError> {
+    let parts = fdt::parts(blob, file)?;
+    let is_timer = |node: &fdt::RawNode| {
+        let compatible = node.properties.iter().find(|(name, _)| name == "compatible");
+        let mut names = compatible.iter().flat_map(|(_, value)| value.split(|&byte| byte == 0));
+        names.any(|name| name == ARM_TIMER)
+    };
+    let nodes = parts.nodes.iter().zip(&parts.bodies);
+    let timers: BTreeMap<usize, &[u32]> = nodes
+        .filter(|(node, _)| is_timer(node))
+        .map(|(_, &body)| (body, std::slice::from_ref(&hz)))
+        .collect();
+    match timers.is_empty() {
+        false => Ok(written(&parts, blob, "clock-frequency", &timers)),
+        true => Err(MachineError::File {
+            file: file.to_string(),
+            found: "no timer of arm".to_string(),
+            expected: "one, whose frequency is to be set".to_string(),
+        }),
+    }
+}
+
+/// The blob again, with the property `name` at each of the offsets in `values`.
+fn written(parts: &Parts, blob: &[u8], name: &str, values: &BTreeMap<usize, &[u32]>) -> Vec<u8> {
     let mut strings = parts.strings.to_vec();
     let name_offset = strings.len() as u32;
-    strings.extend_from_slice(thread_groups::NAME.as_bytes());
+    strings.extend_from_slice(name.as_bytes());
     strings.push(0);
     let mut structure = Vec::new();
     let mut from = 0;

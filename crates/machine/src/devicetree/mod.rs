@@ -16,7 +16,7 @@ pub(crate) mod testing;
 mod thread_groups;
 
 pub(crate) use caches::NO_OUTER_CACHES;
-pub use edit::with_thread_groups;
+pub use edit::{with_thread_groups, with_timer_frequency};
 
 use crate::error::MachineError;
 use crate::model::{Arch, Machine};

@@ -159,8 +159,8 @@ feature() {
     done
 }
 
-# run N: one run of a program, with what the scheduler counted meanwhile. /runs/N holds four scripts, and `traced` where
-# a timeline is wanted.
+# run N: one run of a program, with what the scheduler counted meanwhile. /runs/N holds four scripts, `traced` where
+# a timeline is wanted, and `counted` where lines are counted.
 run() {
     here=/runs/$1
     out=/tmp/run
@@ -175,8 +175,10 @@ run() {
         (. "$here/beside") > "$out/beside" 2>&1 &
         beside=$!
         [ ! -e "$here/traced" ] || trace_on
+        [ ! -e "$here/counted" ] || /bin/worker mark at=start
         sh "$here/command" > "$out/out" 2> "$out/err"
         echo "$?" > "$out/status"
+        [ ! -e "$here/counted" ] || /bin/worker mark at=end
         [ ! -e "$here/traced" ] || echo 0 > "$TRACING/tracing_on"
         kill "$beside" 2>/dev/null
         wait "$beside"

@@ -19,6 +19,7 @@ static const struct {
 	{ "netperf", netperf },
 	{ "costs", costs },
 	{ "costs_exec", costs_exec },
+	{ "mark", mark },
 };
 
 int main(int argc, char **argv)
@@ -35,5 +36,5 @@ int main(int argc, char **argv)
 			die(errno, "output");
 		return 0;
 	}
-	die(0, "found %s, expected ebizzy, false_sharing, stream, schbench, netperf or costs", argv[1]);
+	die(0, "found %s, expected ebizzy, false_sharing, stream, schbench, netperf, costs or mark", argv[1]);
 }

@@ -76,5 +76,6 @@ void schbench(struct arguments *all);
 void netperf(struct arguments *all);
 void costs(struct arguments *all);
 void costs_exec(struct arguments *all);
+void mark(struct arguments *all);
 
 #endif
