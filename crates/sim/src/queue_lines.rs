@@ -5,7 +5,7 @@
 //! how often it was written, for each CPU how much of that it has seen in its last-level cache, and when it last balanced at which level.
 //!
 //! A search looks at single queues: what was seen is exact for those of the CPU's own last-level cache, and others count as unseen. A
-//! balance looks at a domain: it goes through the queues written since it last looked, newest first.
+//! balance looks at a domain: it goes through the queues written since it last looked there or at a larger one, newest first.
 
 use crate::topology::{Cpu, Topology};
 
@@ -109,7 +109,7 @@ impl QueueLines {
         let level = level.min(LEVELS - 1);
         let domains = &topo.domains[cpu as usize][..=level];
         let own = topo.llc_of[cpu as usize];
-        let since_ns = self.since_ns(cpu, level);
+        let since_ns = self.since_ns(cpu);
         let lowest = |at: Cpu| domains.iter().position(|d| d.span.contains(at as usize));
         for &llc in &domains[level].llcs {
             // Domains hold all of another last-level cache or nothing.
@@ -132,14 +132,11 @@ impl QueueLines {
         self.looked_ns[cpu as usize][level] = now_ns;
     }
 
-    /// By the lowest level whose domain holds a queue: when `cpu` looked at it last, up to `level`.
-    fn since_ns(&self, cpu: Cpu, level: usize) -> [u64; LEVELS] {
-        let looked_ns = &self.looked_ns[cpu as usize];
-        let mut since_ns = [0; LEVELS];
-        let mut latest_ns = 0;
-        for at in (0..=level).rev() {
-            latest_ns = latest_ns.max(looked_ns[at]);
-            since_ns[at] = latest_ns;
+    /// By the lowest level whose domain holds a queue: when `cpu` looked at it last, at this level or a higher one.
+    fn since_ns(&self, cpu: Cpu) -> [u64; LEVELS] {
+        let mut since_ns = self.looked_ns[cpu as usize];
+        for level in (0..LEVELS - 1).rev() {
+            since_ns[level] = since_ns[level].max(since_ns[level + 1]);
         }
         since_ns
     }
@@ -209,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_balance_fetches_queues_written_since_it_or_a_lower_one_looked() {
+    fn a_balance_fetches_queues_written_since_one_looked_there() {
         let s = two_llcs();
         let topo = &s.setup.topo;
         let mut lines = QueueLines::new(topo);
