@@ -38,6 +38,8 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
         let from = self.w.tasks[task.index()].cpu;
         self.trace.waking(self.w.now_ns, task, cpu, waker, from);
         let mut onto_idle = false;
+        // Whose CPU queues the task: one of another cache does so itself (`ttwu_queue_wakelist`).
+        let mut queues = cpu;
         let target = if self.core.class.requeue(&mut self.w, task) {
             from
         } else {
@@ -50,13 +52,14 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
                 self.place(task, target);
             }
             self.govern(cpu);
+            if !self.w.topo.share_cache(cpu, target) {
+                queues = target;
+            }
             self.core.class.enqueue(&mut self.w, task, Enqueue::Wakeup { migrated });
-            // A CPU of another cache queues the task itself (`ttwu_queue_wakelist`).
-            let shares = self.w.topo.share_cache(cpu, target);
-            self.govern(if shares { cpu } else { target });
             target
         };
         self.w.uclamp_inc(task);
+        self.govern(queues);
         self.runnable_again(task);
         let waited_for_io = std::mem::take(&mut self.w.tasks[task.index()].in_iowait);
         self.w.cpus[from as usize].nr_iowait -= u32::from(waited_for_io);
