@@ -365,7 +365,10 @@ impl Counters {
                 ),
                 self.kernel_instructions,
             ),
-            (number("lock_waits", "times that a CPU spun for a lock of the kernel"), self.lock_waits),
+            (
+                number("lock_waits", "times that a CPU spun for a lock of the kernel"),
+                self.lock_waits,
+            ),
             (
                 Counter::ns("lock_wait_ns", "time that CPUs spun for locks of the kernel"),
                 self.lock_wait_ns,

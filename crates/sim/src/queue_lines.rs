@@ -51,7 +51,9 @@ impl QueueLines {
         let mut all = QueueLines {
             queues: (0..topo.nr_cpus).map(fresh).collect(),
             newest: vec![NONE; topo.llcs.len()],
-            seen: (0..topo.nr_cpus).map(|c| vec![0; topo.llc(c as Cpu).len()].into_boxed_slice()).collect(),
+            seen: (0..topo.nr_cpus)
+                .map(|c| vec![0; topo.llc(c as Cpu).len()].into_boxed_slice())
+                .collect(),
             looked_ns: vec![[0; LEVELS]; topo.nr_cpus],
         };
         for (llc, at) in topo.llcs.iter().zip(0..) {

@@ -153,8 +153,11 @@ impl Topology {
         let position =
             |c: usize| llcs[llc_of[c] as usize].iter().position(|x| x == c).unwrap_or(0) as u16;
         let mut numbers = Numbers::default();
-        let domains =
-            built.by_cpu.iter().map(|chain| sim_domains(chain, built, &llcs, &mut numbers)).collect();
+        let domains = built
+            .by_cpu
+            .iter()
+            .map(|chain| sim_domains(chain, built, &llcs, &mut numbers))
+            .collect();
         Topology {
             nr_cpus: machine.cpus.len(),
             online: list(&machine.online),

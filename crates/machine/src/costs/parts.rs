@@ -341,8 +341,12 @@ impl Counts<'_> {
                 held: self.held(name, Peer::Alternating, &[SideName::Take], CHANNEL)?,
                 ..end(ends.receive, self.take(name, Peer::Buffered)?)
             },
-            waking: (self.held(name, Peer::Idle, &[SideName::Give], CHANNEL)?)
-                .less(self.held(name, Peer::Alternating, &[SideName::Give], CHANNEL)?),
+            waking: (self.held(name, Peer::Idle, &[SideName::Give], CHANNEL)?).less(self.held(
+                name,
+                Peer::Alternating,
+                &[SideName::Give],
+                CHANNEL,
+            )?),
             sleep: self.waits(name, ends.receive)?.less(base.switch).instructions,
             wakes: self.wakes(name, &ends, base)?,
         })

@@ -11,8 +11,8 @@ use crate::spin_lock::SpinLock;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{State, TaskId};
-use std::collections::VecDeque;
 use machine::costs::Work;
+use std::collections::VecDeque;
 use workload::{Queue, QueueId, QueueKind};
 
 /// Room for messages that a queue without limit starts with.
