@@ -116,7 +116,7 @@ fn written(parts: &Parts, blob: &[u8], name: &str, values: &BTreeMap<usize, &[u3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devicetree::testing::{core, machine};
+    use crate::devicetree::testing::{Dt, core, machine};
 
     #[test]
     fn thread_groups_are_added_and_nothing_else_changes() {
@@ -136,6 +136,21 @@ mod tests {
         };
         assert_eq!(rest(&edited), rest(&blob));
         assert_eq!(with_thread_groups(&edited, "t.dtb", &BTreeMap::new()).unwrap().len() % 8, 0);
+    }
+
+    #[test]
+    fn timers_get_a_frequency() {
+        let timer = Dt::node("timer").bytes("compatible", b"arm,armv8-timer\0arm,armv7-timer\0");
+        let blob = Dt::node("").child(timer).child(Dt::node("other")).blob();
+        let edited = with_timer_frequency(&blob, "t.dtb", 240_000_000).unwrap();
+        let nodes = fdt::nodes(&edited, "t.dtb").unwrap();
+        let found: Vec<_> = (nodes.iter().flat_map(|node| &node.properties))
+            .filter(|(name, _)| *name == "clock-frequency")
+            .map(|(_, value)| value.to_vec())
+            .collect();
+        assert_eq!(found, [240_000_000u32.to_be_bytes().to_vec()]);
+        let error = with_timer_frequency(&Dt::node("").blob(), "t.dtb", 1).unwrap_err();
+        assert!(error.to_string().contains("found no timer of arm"), "{error}");
     }
 
     #[test]
