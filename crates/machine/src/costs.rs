@@ -7,7 +7,7 @@ mod parts;
 mod shipped;
 
 pub use locks::{Lock, LockClass, SideName};
-pub use parts::{Channel, End, Look, Parts, ProcessLocks, RunQueue, Target, Wake, Work};
+pub use parts::{Channel, End, Look, Parts, RunQueue, Target, Wake, Work};
 use serde::{Deserialize, Serialize};
 pub use shipped::{counted_on, find, named, names, nearest};
 

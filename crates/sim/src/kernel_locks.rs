@@ -6,7 +6,7 @@
 use crate::spin_lock::{Claim, SpinLock};
 use crate::topology::{Cpu, Topology};
 use crate::world::World;
-use machine::costs::{ProcessLocks, Work};
+use machine::costs::Work;
 
 /// All of them.
 #[derive(Debug, Default)]
@@ -15,8 +15,6 @@ pub(crate) struct KernelLocks {
     pub(crate) queues: Vec<SpinLock>,
     /// The list of all processes and their numbers (`tasklist_lock`, `pidmap_lock`).
     pub(crate) processes: SpinLock,
-    /// By the first CPU of a node: where its pages come from (`zone->lock`).
-    pub(crate) memory: Vec<SpinLock>,
 }
 
 impl KernelLocks {
@@ -25,7 +23,6 @@ impl KernelLocks {
         KernelLocks {
             queues: vec![SpinLock::default(); topo.nr_cpus],
             processes: SpinLock::default(),
-            memory: vec![SpinLock::default(); topo.nr_cpus],
         }
     }
 }
@@ -37,11 +34,9 @@ impl World<'_> {
         self.hold_lock(cpu, from, held, |locks| &mut locks.queues[of as usize]);
     }
 
-    /// `cpu` holds the locks that all forks, execs and ends of processes take.
-    pub(crate) fn hold_process_locks(&mut self, cpu: Cpu, held: ProcessLocks) {
-        let node = self.topo.node_cpus[cpu as usize].first().unwrap_or(0);
-        self.hold_lock(cpu, cpu, held.processes, |locks| &mut locks.processes);
-        self.hold_lock(cpu, cpu, held.memory, |locks| &mut locks.memory[node]);
+    /// `cpu` holds the locks that all forks and ends of processes take.
+    pub(crate) fn hold_process_locks(&mut self, cpu: Cpu, held: Work) {
+        self.hold_lock(cpu, cpu, held, |locks| &mut locks.processes);
     }
 
     fn hold_lock(

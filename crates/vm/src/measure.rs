@@ -131,7 +131,7 @@ impl Measurement<'_> {
         let work = work.map_err(VmError::io(&std::env::temp_dir()))?;
         let (out, locks) = (work.path().join("lines"), work.path().join("locks"));
         std::fs::write(&locks, symbols.lock_functions()).map_err(VmError::io(&locks))?;
-        let watching = self.watching.arguments(&self.cache.plugin()?, &out, &locks);
+        let watching = self.watching.arguments(&self.cache.plugin()?, &out, Some(&locks));
         let runs: Vec<GuestRun> = (cases.iter())
             .map(|case| GuestRun { command: case.command(), ..GuestRun::default() })
             .collect();

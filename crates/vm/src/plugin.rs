@@ -48,13 +48,15 @@ pub struct Watching {
 }
 
 impl Watching {
-    /// QEMU's arguments: the plugin, and what executes the guest so that it works. The file `locks` says where the kernel's lock
-    /// functions are ([`crate::symbols::Symbols::lock_functions`]).
-    pub fn arguments(self, plugin: &Path, out: &Path, locks: &Path) -> Vec<String> {
+    /// QEMU's arguments: the plugin, and what executes the guest so that it works. Locks are watched if there is a file that says where
+    /// the kernel's lock functions are ([`crate::symbols::Symbols::lock_functions`]).
+    pub fn arguments(self, plugin: &Path, out: &Path, locks: Option<&Path>) -> Vec<String> {
         let Watching { line_bytes, quantum } = self;
-        let (plugin, out, locks) = (plugin.display(), out.display(), locks.display());
-        let options =
-            format!("file={plugin},out={out},line={line_bytes},quantum={quantum},locks={locks}");
+        let (plugin, out) = (plugin.display(), out.display());
+        let mut options = format!("file={plugin},out={out},line={line_bytes},quantum={quantum}");
+        if let Some(locks) = locks {
+            options.push_str(&format!(",locks={}", locks.display()));
+        }
         ["-accel", "tcg,thread=multi", "-plugin", &options].map(str::to_owned).to_vec()
     }
 }

@@ -94,7 +94,7 @@ impl Ground<'_> {
 
     /// From here on the plugin watches guests, and writes what it counts to the file `out`.
     pub(super) fn watch(&mut self, watching: Watching, out: &Path) -> Result<(), VmError> {
-        self.accel = watching.arguments(&self.options.cache.plugin()?, out);
+        self.accel = watching.arguments(&self.options.cache.plugin()?, out, None);
         Ok(())
     }
 

@@ -113,14 +113,6 @@ pub struct RunQueue {
     pub own: f64,
 }
 
-/// What is done under locks that processes have in common.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ProcessLocks {
-    /// Those of the list of all processes and of their numbers.
-    pub processes: Work,
-    /// Those of a node's free memory.
-    pub memory: Work,
-}
 
 /// One CPU that is looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -196,12 +188,10 @@ pub struct Parts {
     pub exec: f64,
     /// The end of a process.
     pub exit: f64,
-    /// Locks of `fork`.
-    pub fork_held: ProcessLocks,
-    /// Locks of `execve`.
-    pub exec_held: ProcessLocks,
-    /// Locks of the end of a process.
-    pub exit_held: ProcessLocks,
+    /// What of `fork` is done under locks of the list of all processes and of their numbers.
+    pub fork_held: Work,
+    /// What of the end of a process is.
+    pub exit_held: Work,
 }
 
 impl Parts {
@@ -243,15 +233,16 @@ impl Parts {
             exec: own("exec", Peer::SameCpu, false)?.instructions,
             exit: counts.side("fork", Peer::SameCpu, false, "child", |o| o.child)?.instructions,
             switch_held: counts.held("pipe", Peer::SameCpu, &[SideName::Take], RUN_QUEUE)?,
-            fork_held: counts.process_locks("fork", SideName::Give)?,
-            exec_held: counts.process_locks("exec", SideName::Own)?,
-            exit_held: counts.process_locks("fork", SideName::Child)?,
+            fork_held: counts.held("fork", Peer::SameCpu, &[SideName::Give], PROCESSES)?,
+            exit_held: counts.held("fork", Peer::SameCpu, &[SideName::Child], PROCESSES)?,
         })
     }
 }
 
 /// Locks of one run queue.
 const RUN_QUEUE: &[LockClass] = &[LockClass::RunQueue];
+/// Locks that all processes have in common.
+const PROCESSES: &[LockClass] = &[LockClass::Process];
 /// Locks that belong to one pipe, socket or futex.
 const CHANNEL: &[LockClass] =
     &[LockClass::Pipe, LockClass::Socket, LockClass::WaitQueue, LockClass::Futex];
@@ -304,11 +295,6 @@ impl Counts<'_> {
                 lines: lock.taken * lock.stalls,
             })
         }))
-    }
-
-    fn process_locks(&self, name: &str, side: SideName) -> Result<ProcessLocks, MissingCount> {
-        let of = |class| self.held(name, Peer::SameCpu, &[side], &[class]);
-        Ok(ProcessLocks { processes: of(LockClass::Process)?, memory: of(LockClass::Allocator)? })
     }
 
     fn give(&self, name: &str, peer: Peer) -> Result<Work, MissingCount> {

@@ -220,7 +220,6 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                 step
             }
             Some(Op::Exec) => {
-                self.w.hold_process_locks(cpu, self.w.hw.kernel.exec_held);
                 self.w.tasks[task.index()].mm = task.0;
                 K::exec(self, cpu, task)
             }

@@ -120,7 +120,6 @@ const CLASSES: [(LockClass, &[&str]); 11] = [
             "attach_pid",
             "detach_pid",
             "change_pid",
-            "copy_process",
             "release_task",
             "exit_notify",
             "__exit_signal",
@@ -136,6 +135,8 @@ const CLASSES: [(LockClass, &[&str]); 11] = [
     (
         LockClass::Memory,
         &[
+            // Most of what it takes is an address space's: copies of mappings are inlined.
+            "copy_process",
             "mmap_*",
             "mmput",
             "exit_mmap",

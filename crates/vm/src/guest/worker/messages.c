@@ -214,13 +214,21 @@ static void begin_ends(struct costs *of, const int ends[2])
 	begin_files(of);
 }
 
+/*
+ * A pair for each direction: who sleeps in a socket is also woken when its own message has been read, as readers and writers of a socket
+ * share a wait queue.
+ */
 void begin_unix(struct costs *of)
 {
-	int ends[2];
+	int there[2], back[2];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, there) || socketpair(AF_UNIX, SOCK_STREAM, 0, back))
 		die(errno, "socketpair");
-	begin_ends(of, ends);
+	to[0] = there[0];
+	from[1] = there[1];
+	to[1] = back[0];
+	from[0] = back[1];
+	begin_files(of);
 }
 
 static int local_socket(int kind, struct sockaddr_in *where)
