@@ -305,8 +305,25 @@ mod tests {
     }
 
     #[test]
+    fn locks_between_snapshots() {
+        let text = "snapshot 0\nlock 0 1 spin ff00 2 1 30 4 50\nsnapshot 1\nlock 0 1 spin ff00 5 1 90 7 50\n\
+                    lock 1 1 spin ff00 1 0 10 0 0\n";
+        let all = snapshots(text).unwrap();
+        let found = all[1].since(&all[0], 1).locks[&(Held::Spin, 0xff00)];
+        let expected = Takings { taken: 4, contended: 0, instructions: 70, stalls: 3, spun: 0 };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
     fn rubbish_is_named() {
-        for bad in ["cpu 0 1 1 1 0 0", "snapshot x", "snapshot 0\nlines 0 1 dance 1 5", "hello"] {
+        for bad in [
+            "cpu 0 1 1 1 0 0",
+            "snapshot x",
+            "snapshot 0\nlines 0 1 dance 1 5",
+            "snapshot 0\nlock 0 1 spin ff00 1 2 3 4",
+            "snapshot 0\nlock 0 1 spin xyz 1 2 3 4 5",
+            "hello",
+        ] {
             let error = snapshots(bad).unwrap_err();
             assert!(error.contains("expected a count"), "{error}");
         }

@@ -185,7 +185,8 @@ mod tests {
         let found = Symbols::parse(TEXT).unwrap().lock_functions();
         assert_eq!(
             found,
-            "spin ffffffff81000300 ffffffff81000340\ntry ffffffff81000340 ffffffff81000380\n"
+            "queue ffffffff81000100 ffffffff81000300\nspin ffffffff81000300 ffffffff81000340\n\
+             try ffffffff81000340 ffffffff81000380\n"
         );
         let without: String =
             TEXT.lines().filter(|l| !l.ends_with("_lock")).map(|l| format!("{l}\n")).collect();

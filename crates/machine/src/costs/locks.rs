@@ -138,3 +138,50 @@ impl Operation {
         self.locks.iter().filter(move |lock| lock.side == side)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CostTable, CostsError, named};
+    use super::*;
+
+    fn with_lock(taken: f64) -> CostTable {
+        let mut table = named("arm64-6.12").unwrap();
+        table.operations[0].locks = vec![Lock {
+            side: SideName::Give,
+            class: LockClass::RunQueue,
+            shared: false,
+            taken,
+            instructions: 640.0,
+            stalls: 7.1,
+            spun: 0.0,
+        }];
+        table
+    }
+
+    #[test]
+    fn a_table_with_locks_and_one_without() {
+        let table = with_lock(2.0);
+        let text = toml::to_string(&table).unwrap();
+        assert!(text.contains("[[operation.lock]]\nside = \"give\"\nclass = \"run_queue\""));
+        assert_eq!(CostTable::parse(&text, "mine").as_ref(), Ok(&table));
+        let before: String = (text.split("[[operation]]").skip(2))
+            .map(|operation| format!("[[operation]]{operation}"))
+            .collect();
+        let head = text.split("[[operation]]").next().unwrap();
+        assert!(
+            CostTable::parse(&format!("{head}{before}"), "old").unwrap().operations[0]
+                .locks
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn bad_locks_are_refused() {
+        let text = toml::to_string(&with_lock(-1.0)).unwrap();
+        assert!(
+            matches!(CostTable::parse(&text, "mine"), Err(CostsError::Count { found, .. }) if found == -1.0)
+        );
+        let unknown = toml::to_string(&with_lock(1.0)).unwrap().replace("run_queue", "door");
+        assert!(CostTable::parse(&unknown, "mine").unwrap_err().to_string().contains("door"));
+    }
+}

@@ -278,7 +278,9 @@ mod tests {
 
     #[test]
     fn a_side_is_per_message_of_the_second_window() {
-        let give = |peer: Peer, all: [(u64, u64); 3]| pipe(peer).read(&of(all)).unwrap().give;
+        let give = |peer: Peer, all: [(u64, u64); 3]| {
+            pipe(peer).read(&of(all), &Symbols::default()).unwrap().0.give
+        };
         let idle = [(0, 0), (200_000, 400), (600_000, 1200)];
         let found = give(Peer::Idle, idle).unwrap();
         assert_eq!((found.kernel_instructions, found.reads), (1000.0, 2.0));
@@ -289,12 +291,41 @@ mod tests {
     }
 
     #[test]
+    fn locks_are_by_class_and_for_each_taking() {
+        let symbols = Symbols::parse(
+            "ffffffff81000000 t pipe_write\nffffffff81000100 t try_to_wake_up\nffffffff81000200 t end\n",
+        )
+        .unwrap();
+        let text = "snapshot 0\nsnapshot 1\ncpu 0 1 1000 0 0 0\nsnapshot 2\ncpu 0 1 3000 0 0 0\n\
+            lock 0 1 mutex ffffffff81000010 400 0 40000 800 0\n\
+            lock 0 1 spin ffffffff81000110 400 1 8000 0 400\n\
+            lock 0 1 queue ffffffff81000110 200 0 2000 0 0\n\
+            lock 0 1 read ffffffff81000110 200 0 1000 0 0\n\
+            lock 0 1 spin ffffffff81000210 2 0 1000 0 0\n";
+        let (found, takers) = pipe(Peer::Idle).read(&snapshots(text).unwrap(), &symbols).unwrap();
+        let lock = |class, shared, taken, instructions, stalls, spun| {
+            let side = SideName::Give;
+            Lock { side, class, shared, taken, instructions, stalls, spun }
+        };
+        let expected = [
+            lock(LockClass::RunQueue, false, 0.5, 10.0, 0.0, 0.0),
+            lock(LockClass::Pipe, false, 1.0, 100.0, 2.0, 0.0),
+            lock(LockClass::Task, false, 1.0, 20.0, 0.0, 1.0),
+            lock(LockClass::Task, true, 0.5, 5.0, 0.0, 0.0),
+        ];
+        assert_eq!(found.locks, expected);
+        // Too rare for the table, and still told of.
+        let rare = takers.iter().find(|taker| taker.class == LockClass::Other).unwrap();
+        assert_eq!((rare.function.as_str(), rare.taken), ("end", 0.005));
+    }
+
+    #[test]
     fn windows_agree_within_a_line_and_a_twentieth() {
         let read = |second: u64| {
             let all = [(0, 0), (200_000, 4000), (600_000, 4000 + 2 * second)];
-            pipe(Peer::Idle).read(&of(all))
+            pipe(Peer::Idle).read(&of(all), &Symbols::default())
         };
-        assert!(read(4400).unwrap().disagreement > 0.05);
+        assert!(read(4400).unwrap().0.disagreement > 0.05);
         let error = read(4500).unwrap_err();
         assert!(error.contains("found 20.00 lines in 100 rounds and 22.50 in 200"), "{error}");
     }
