@@ -45,8 +45,8 @@ const FAMILIES: &[Files] = families! {
     "power8", []: ["power8", "power8-16core"];
     "power9-big-core", ["power9-big-core.dtb"]: ["power9-big-core"];
     "power10", []: ["power10", "power10-8core"];
-    "kunpeng920", []: ["kunpeng920-1node", "kunpeng920-2node", "kunpeng920-4node", "kunpeng920-4node-128",
-        "kunpeng920-1node-12", "kunpeng920-2node-16"];
+    "kunpeng920", []: ["kunpeng920-1node", "kunpeng920-1node-12", "kunpeng920-2node", "kunpeng920-2node-16",
+        "kunpeng920-4node", "kunpeng920-4node-128"];
     "epyc-7742", []: [
         "epyc-7742-1s-nps1", "epyc-7742-1s-nps2", "epyc-7742-1s-nps4",
         "epyc-7742-2s-nps1", "epyc-7742-2s-nps2", "epyc-7742-2s-nps4"

@@ -396,7 +396,13 @@ impl Counts<'_> {
                 all.less(base.switch).less(base.interrupt).less(ends.receive).less(waits)
             }
         };
-        Ok(Wake { waker: self.give(name, peer)?.less(ends.send), woken })
+        let waker = self.give(name, peer)?.less(ends.send);
+        // A reader that preempts its sender makes the switch before the sender's call returns.
+        let switched = match target {
+            Target::Same => base.switch.less(self.waits(name, ends.receive)?),
+            _ => Work::default(),
+        };
+        Ok(Wake { waker: waker.less(switched), woken })
     }
 
     /// What a pipe's wake-up takes more where it puts the task into a busy CPU's queue.
