@@ -361,7 +361,7 @@ impl Counters {
             (
                 number(
                     "kernel_instructions",
-                    "instructions of the kernel, as far as they were counted",
+                    "instructions of the kernel, as far as they were counted, also on the way into idle states",
                 ),
                 self.kernel_instructions,
             ),

@@ -113,7 +113,6 @@ pub struct RunQueue {
     pub own: f64,
 }
 
-
 /// One CPU that is looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
@@ -174,6 +173,8 @@ pub struct Parts {
     pub search: Look,
     /// Looking at a CPU in balancing.
     pub balance: Look,
+    /// Instructions of a CPU from a task that finds nothing to read into its idle state. They delay nobody.
+    pub into_idle: f64,
     /// What of a switch is done under the lock of the CPU's own queue.
     pub switch_held: Work,
     /// `sched_yield`, without the switch.
@@ -232,6 +233,7 @@ impl Parts {
             fork_elsewhere: fork.less(here).lines,
             exec: own("exec", Peer::SameCpu, false)?.instructions,
             exit: counts.side("fork", Peer::SameCpu, false, "child", |o| o.child)?.instructions,
+            into_idle: counts.take("pipe", Peer::Idle)?.instructions,
             switch_held: counts.held("pipe", Peer::SameCpu, &[SideName::Take], RUN_QUEUE)?,
             fork_held: counts.held("fork", Peer::SameCpu, &[SideName::Give], PROCESSES)?,
             exit_held: counts.held("fork", Peer::SameCpu, &[SideName::Child], PROCESSES)?,

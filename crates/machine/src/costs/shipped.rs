@@ -11,7 +11,7 @@ macro_rules! tables {
 }
 
 /// Texts by `ARCH-RELEASE`.
-const TABLES: &[(&str, &str)] = tables!["amd64-6.12", "arm64-6.12", "ppc64el-6.12"];
+const TABLES: &[(&str, &str)] = tables!["amd64-5.10", "amd64-6.12", "arm64-6.12", "ppc64el-6.12"];
 
 /// Names of all tables, `ARCH-RELEASE`, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {

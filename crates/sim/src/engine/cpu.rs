@@ -186,6 +186,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         c.debt = 0.0;
         c.done_ns = NEVER;
         if !was_idle {
+            self.w.counters.kernel_instructions += self.w.hw.kernel.into_idle as u64;
             self.set_busy(cpu, false);
         }
     }
