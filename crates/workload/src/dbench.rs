@@ -3,7 +3,7 @@
 //! MMTests' dbench plays lines 601 to 4173 of the load again and again, each client in a directory of its own, and reports
 //! the times of passes. Of its 3573 operations 43 are `fsync`s, of mostly one to three pages; 962 are reads of 11.9 KB, 303
 //! writes of 25.5 KB, all into the page cache; 763 create, open, rename or unlink; 215 list a directory; the others ask for
-//! attributes or close. `fsync`s come in bursts, and here too: [`load`] has what lies between them.
+//! attributes or close. `fsync`s come in bursts, and here too: `load` has what lies between them.
 //!
 //! The filesystem is XFS. Transactions that make or remove names hold a buffer of an allocation group; `mkfs.xfs` makes four
 //! groups, and directories are spread over them. What an `fsync` does is taken from guests of Debian's 5.10.223
