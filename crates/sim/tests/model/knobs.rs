@@ -36,8 +36,6 @@ const MACHINES: [(&str, &[usize], &[&str]); 4] = [
             "l1_latency_cycles",
             "l3_latency_cycles",
             "memory_latency_package_ns",
-            // Idle times are too long here for the state that polls.
-            "poll_ns",
         ],
     ),
 ];
