@@ -106,14 +106,7 @@ pub fn run_from<E: Engine>(
         .enumerate()
         .flat_map(|(c, cell)| (0..runs(cell)).map(move |run| (c, run)))
         .collect();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
-        ExperimentError::Field {
-            file: plan.path.clone(),
-            field: "threads".to_string(),
-            found: threads.to_string(),
-            expected: format!("a number of threads that can be started ({e})"),
-        }
-    })?;
+    let pool = pool(plan, threads)?;
     let tally = Tally {
         progress,
         runs_in_all: tasks.len(),
@@ -292,4 +285,16 @@ pub(crate) fn collect<J>(
         workloads,
         sensitivity: None,
     }
+}
+
+/// Threads on which runs go side by side.
+pub(crate) fn pool(plan: &Plan, threads: usize) -> Result<rayon::ThreadPool, ExperimentError> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
+        ExperimentError::Field {
+            file: plan.path.clone(),
+            field: "threads".to_string(),
+            found: threads.to_string(),
+            expected: format!("a number of threads that can be started ({e})"),
+        }
+    })
 }

@@ -69,14 +69,7 @@ pub fn sensitivity(
     journal: Option<&Journal>,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Sensitivity, ExperimentError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
-        ExperimentError::Field {
-            file: plan.path.clone(),
-            field: "threads".to_string(),
-            found: threads.to_string(),
-            expected: format!("a number of threads that can be started ({e})"),
-        }
-    })?;
+    let pool = crate::run::pool(plan, threads)?;
     let moving = Moving { plan, results, journal };
     let (mut all, mut left_out) = (Vec::new(), Vec::new());
     for w in 0..plan.file.workloads.len() {

@@ -8,6 +8,7 @@
 //! balance looks at a domain: it goes through the queues written since it last looked there or at a larger one, newest first.
 
 use crate::topology::{Cpu, Topology};
+use crate::world::World;
 
 /// Levels of domains that are told apart; looking at a higher one counts as looking at the highest of these.
 const LEVELS: usize = 8;
@@ -159,6 +160,52 @@ impl QueueLines {
         if before != NONE {
             self.queues[before as usize].later = cpu;
         }
+    }
+}
+
+impl World<'_> {
+    /// `cpu` looks at `other` in a search for an idle CPU; how many cycles that takes.
+    pub(crate) fn look(&mut self, cpu: Cpu, other: Cpu) -> f64 {
+        let look = self.hw.kernel.search;
+        let mut cycles = self.kernel_cycles(look.instructions);
+        if let Some(from) = self.queue_lines.look(self.topo, cpu, other) {
+            cycles += self.fetch_queue(cpu, from, look.lines);
+        }
+        self.charge(cpu, cycles);
+        cycles
+    }
+
+    /// `cpu` compares the groups of its domain at `level`.
+    pub(crate) fn look_at_domain(&mut self, cpu: Cpu, level: usize) {
+        let look = self.hw.kernel.balance;
+        let domain = &self.topo.domains[cpu as usize][level];
+        let mut cycles = self.kernel_cycles(domain.looked as f64 * look.instructions);
+        let (topo, now_ns) = (self.topo, self.now_ns);
+        let mut lines = std::mem::take(&mut self.queue_lines);
+        lines.look_at_domain(topo, cpu, level, now_ns, |from| {
+            cycles += self.fetch_queue(cpu, from, look.lines);
+        });
+        self.queue_lines = lines;
+        self.charge(cpu, cycles);
+    }
+
+    /// Lines of one run queue, which come side by side.
+    fn fetch_queue(&mut self, cpu: Cpu, from: Cpu, lines: f64) -> f64 {
+        self.travel(cpu, from, lines).cycles(self.cpus[cpu as usize].clock) / lines
+    }
+
+    /// `by` writes the run queue of `cpu`, which is not its own; what that takes.
+    pub(crate) fn write_queue(&mut self, cpu: Cpu, by: Cpu) {
+        let from = self.queue_lines.writer(cpu);
+        self.charge_lines(by, from, self.hw.kernel.queue.other.lines);
+        self.queue_lines.write(self.topo, cpu, by, self.now_ns);
+    }
+
+    /// `cpu` writes its own run queue, which another CPU may have written.
+    pub(crate) fn write_own_queue(&mut self, cpu: Cpu) {
+        let from = self.queue_lines.writer(cpu);
+        self.charge_lines(cpu, from, self.hw.kernel.queue.own);
+        self.queue_lines.write(self.topo, cpu, cpu, self.now_ns);
     }
 }
 
