@@ -16,6 +16,7 @@ pub mod lines;
 pub mod power;
 pub mod prefetch_sweep;
 pub mod reproduce;
+mod rows;
 mod runs;
 pub mod sensitivity;
 pub mod sides;

@@ -2,6 +2,7 @@
 //! columns the variants. What a study of several benchmarks prints.
 
 use crate::power::{PER_WATT, POWER};
+use crate::rows;
 use crate::runs::{Results, WorkloadResults};
 use stats::table::Estimator;
 use stats::{Better, Cell, Row, Table};
@@ -13,7 +14,8 @@ pub struct Tables {
     pub performance: Vec<Table>,
     /// The first metric of each benchmark for its power; none where no clocks are governed.
     pub per_watt: Vec<Table>,
-    /// Power in W, a row a benchmark: in each run the mean over the benchmark's own rows.
+    /// Power in W, a row a benchmark: in each run the mean over the time that the benchmark's own rows take, as a meter shows it that
+    /// is read before and after.
     pub power: Option<Table>,
 }
 
@@ -124,20 +126,8 @@ impl Benchmark<'_> {
         }
     }
 
-    /// Run by run the mean of a metric over the rows; missing where rows have not the same number of runs.
     fn mean_over_rows(&self, column: &str, metric: &str) -> Cell {
-        let samples: Option<Vec<Vec<f64>>> =
-            self.rows.iter().map(|(_, w)| Some(w.samples(column, w.metric(metric)?))).collect();
-        samples.and_then(|s| mean_of_runs(&s)).map_or_else(Cell::default, |m| Cell::of(&m))
+        let rows: Vec<&WorkloadResults> = self.rows.iter().map(|(_, w)| *w).collect();
+        rows::mean(&rows, column, metric).map_or_else(Cell::default, |m| Cell::of(&m))
     }
-}
-
-/// Run by run, the mean over several samples; `None` without samples, or where one lacks the runs of another.
-pub(crate) fn mean_of_runs(samples: &[Vec<f64>]) -> Option<Vec<f64>> {
-    let number = samples.first()?.len();
-    if samples.iter().any(|s| s.len() != number) {
-        return None;
-    }
-    let of_run = |at: usize| stats::amean(&samples.iter().map(|s| s[at]).collect::<Vec<_>>());
-    (0..number).map(of_run).collect()
 }

@@ -1,8 +1,8 @@
 //! Published beside predicted, cell by cell.
 
+use crate::rows;
 use crate::runs::{Results, WorkloadResults};
 use crate::study::{PublishedMean, PublishedSummary, Study, Table};
-use crate::tables::mean_of_runs;
 use serde::Serialize;
 use stats::table::Estimator;
 use stats::{Better, Interval, Mean, Resampling};
@@ -220,10 +220,7 @@ fn runs(
         Workload::Of(name) => vec![workload(name)?],
         Workload::All => results.workloads.iter().filter(|w| table.covers(&w.name)).collect(),
     };
-    let mean = |variant: &str| {
-        let all: Option<Vec<_>> = of.iter().map(|w| values(w, variant)).collect();
-        mean_of_runs(&all?)
-    };
+    let mean = |variant: &str| rows::mean(&of, variant, &table.metric);
     cells(mean(&table.baseline)?, mean(column)?)
 }
 
