@@ -14,6 +14,9 @@ use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::Phase;
 
+/// A change of activity by less than this is not worth counting energy.
+const SMALL: f64 = 0.01;
+
 /// One core's clock.
 #[derive(Debug, Clone)]
 struct CoreClock {
@@ -68,6 +71,8 @@ pub(super) struct Clocks<'a> {
     requests_khz: Vec<u32>,
     /// By CPU: whether its idle state is the deepest.
     deep: Vec<bool>,
+    /// By CPU: the part of its task's time in which its core computes, and does not wait for memory or lines.
+    active: Vec<f64>,
     /// Where slots begin.
     pub(super) phase_ns: u64,
 }
@@ -101,6 +106,7 @@ impl<'a> Clocks<'a> {
             counters: vec![PerfCounters::default(); model.core_of.len()],
             requests_khz: vec![start_khz; model.core_of.len()],
             deep: vec![true; model.core_of.len()],
+            active: vec![1.0; model.core_of.len()],
             phase_ns,
         };
         for core in 0..clocks.cores.len() {
@@ -164,12 +170,35 @@ impl<'a> Clocks<'a> {
         let c = &self.cores[core];
         let watts = match c.threads {
             0 => model.idle_w(model.cores[core].cpus.iter().all(|&c| self.deep[c as usize])),
-            threads => model.busy_w(c.khz, threads),
+            threads => model.busy_w(c.khz, threads, self.activity(core)),
         };
         let package = model.cores[core].package as usize;
         self.count_energy(package, now_ns);
         self.packages[package].watts += watts - self.cores[core].watts;
         self.cores[core].watts = watts;
+    }
+
+    /// The part of the time in which a core's busy threads compute, on average.
+    fn activity(&self, core: usize) -> f64 {
+        let busy = |c: &&Cpu| self.counters[**c as usize].counted_ns.is_some();
+        let busy = self.model.cores[core].cpus.iter().filter(busy);
+        let (sum, n) = busy.fold((0.0, 0.0), |(s, n), &c| (s + self.active[c as usize], n + 1.0));
+        if n > 0.0 { sum / n } else { 1.0 }
+    }
+
+    /// The task of `cpu` computes for this part of its time from now on. Whether what the core takes has changed.
+    fn set_activity(&mut self, cpu: Cpu, part: f64, now_ns: u64) -> bool {
+        let before = self.active[cpu as usize];
+        if (part - before).abs() <= SMALL {
+            return false;
+        }
+        self.active[cpu as usize] = part;
+        let core = self.model.core_of[cpu as usize] as usize;
+        let busy = self.cores[core].threads > 0;
+        if busy {
+            self.set_watts(core, now_ns);
+        }
+        busy
     }
 
     /// Brings a CPU's counters up to now.
@@ -289,6 +318,15 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let look = clocks.wake(cpu, now);
         self.tell_power(cpu);
         self.arm_firmware(cpu, look);
+    }
+
+    /// The task of `cpu` waits for memory and lines for more or less of its time than before.
+    pub(super) fn note_activity(&mut self, cpu: Cpu) {
+        let part = 1.0 / self.w.cpus[cpu as usize].slow;
+        let now = self.w.now_ns;
+        if self.frequency.clocks.as_mut().is_some_and(|c| c.set_activity(cpu, part, now)) {
+            self.tell_power(cpu);
+        }
     }
 
     /// What the package of `cpu` takes may have changed.

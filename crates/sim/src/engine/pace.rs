@@ -138,5 +138,6 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         let pace = &self.memory.paces[cpu as usize];
         let stalled = 1.0 + c.rate * (pace.memory.ns(c.clock) + pace.line_ns);
         c.slow = stalled.max(c.rate * pace.floor_ns);
+        self.note_activity(cpu);
     }
 }

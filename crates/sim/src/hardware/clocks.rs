@@ -4,8 +4,9 @@
 //! from `boost_khz` to `boost_all_cores_khz`) and with what is left of the package's power limit. Firmware decides anew
 //! in slots; a request takes effect in the first slot after the transition time. Temperature has no part in it.
 //!
-//! A busy core takes `core_w x (f / nominal) ^ core_power_exponent`, more where several of its threads are busy, and an
-//! idle one `core_shallow_w` or, in the deepest state, nothing beyond the package's floor `package_idle_w`, which holds
+//! A busy core takes `core_w x (f / nominal) ^ core_power_exponent`, more where several of its threads are busy. While it waits for
+//! memory or for lines of others, it takes the part `core_stall_power_ratio` of that. An idle one takes
+//! `core_shallow_w` or, in the deepest state, nothing beyond the package's floor `package_idle_w`, which holds
 //! the uncore too.
 
 use crate::SimError;
@@ -39,6 +40,7 @@ pub(crate) struct ClockModel {
     limit_w: f64,
     core_w: f64,
     core_smt_power_ratio: f64,
+    core_stall_power_ratio: f64,
     core_shallow_w: f64,
     core_power_exponent: f64,
     pub(crate) cores: Vec<Core>,
@@ -85,6 +87,7 @@ impl ClockModel {
             limit_w: constant("tdp_w")?,
             core_w: constant("core_w")?,
             core_smt_power_ratio: constant("core_smt_power_ratio")?,
+            core_stall_power_ratio: constant("core_stall_power_ratio")?,
             core_shallow_w: constant("core_shallow_w")?,
             core_power_exponent: constant("core_power_exponent")?,
             packages: (0..nr_packages).map(in_package).collect(),
@@ -98,11 +101,14 @@ impl ClockModel {
         self.cores[self.core_of[cpu as usize] as usize].package as usize
     }
 
-    /// What a core with `threads` busy threads takes at `khz` beyond the package's floor, in W.
-    pub(crate) fn busy_w(&self, khz: u32, threads: u8) -> f64 {
+    /// What a core with `threads` busy threads takes at `khz` beyond the package's floor, in W. They compute for the part `activity` of
+    /// their time, and wait for memory and lines in the rest.
+    pub(crate) fn busy_w(&self, khz: u32, threads: u8, activity: f64) -> f64 {
         let clock = f64::from(khz) / f64::from(self.nominal_khz);
         let smt = if threads > 1 { self.core_smt_power_ratio } else { 1.0 };
-        self.core_w * smt * libm::pow(clock, self.core_power_exponent)
+        let waiting = self.core_stall_power_ratio;
+        let by_activity = waiting + (1.0 - waiting) * activity;
+        self.core_w * smt * by_activity * libm::pow(clock, self.core_power_exponent)
     }
 
     /// What an idle core takes beyond the package's floor, in W.
