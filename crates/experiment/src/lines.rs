@@ -74,13 +74,22 @@ impl Watched {
             if let (Some(long), Some(less)) = (of(workload), of(&short)) {
                 let work = (&long, &less);
                 let guest = guest(work, (&counted[at], &counted[half]));
-                let modelled =
-                    modelled(work, &simulated, (workload, &short), variant).unwrap_or_default();
+                let modelled = modelled(work, &simulated, (workload, &short), variant)
+                    .ok_or_else(|| self.lacks(workload, variant))?;
                 let names = [&*self.bench.plan.machine.name, workload, variant];
                 all.push(Compared::new(names, long.unit, (&guest.0, &modelled), guest.1));
             }
         }
         Ok(all)
+    }
+
+    fn lacks(&self, workload: &str, variant: &str) -> ExperimentError {
+        ExperimentError::Field {
+            file: self.bench.plan.path.clone(),
+            field: format!("workload `{workload}`, variant `{variant}`"),
+            found: "no simulated run of it".to_string(),
+            expected: "one beside each guest's".to_string(),
+        }
     }
 }
 
