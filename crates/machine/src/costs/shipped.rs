@@ -11,7 +11,15 @@ macro_rules! tables {
 }
 
 /// Texts by `ARCH-RELEASE`.
-const TABLES: &[(&str, &str)] = tables!["amd64-5.10", "amd64-6.12", "arm64-6.12", "ppc64el-6.12"];
+const TABLES: &[(&str, &str)] = tables![
+    "amd64-5.10",
+    "amd64-6.1",
+    "amd64-6.12",
+    "amd64-7.2",
+    "arm64-6.1",
+    "arm64-6.12",
+    "ppc64el-6.12",
+];
 
 /// Names of all tables, `ARCH-RELEASE`, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -113,8 +121,10 @@ mod tests {
 
     #[test]
     fn the_newest_up_to_a_release_or_else_the_oldest() {
-        for release in [(4, 19), (6, 12), (7, 3)] {
-            assert!(nearest(Arch::Arm64, release).unwrap().kernel.starts_with("6.12"));
+        for (release, counted) in
+            [((4, 19), "6.1."), ((6, 6), "6.1."), ((6, 12), "6.12."), ((7, 3), "6.12.")]
+        {
+            assert!(nearest(Arch::Arm64, release).unwrap().kernel.starts_with(counted));
         }
         assert!(nearest(Arch::Other, (6, 12)).is_err());
     }

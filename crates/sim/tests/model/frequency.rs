@@ -365,7 +365,8 @@ pub fn outputs(machine: &Machine) -> Result<Vec<(u64, Vec<f64>)>, String> {
     let many = run(spinning(150, 30), &performance, 1)?;
     let few = run(spinning(8, 30), &performance, 1)?;
     let short = half_busy(machine, &invariant(MaxFreq::Midpoint), 0.1);
-    let mut all = vec![many, few, (short.end_ns, short.energy_j)];
+    let waiting = run(crate::workloads::memory_tour(&[1]), &performance, 1)?;
+    let mut all = vec![many, few, (short.end_ns, short.energy_j), waiting];
     // Governors ask at ticks, whose place in the firmware's slots is the seed's.
     for seed in 1..=8 {
         all.push(run(spinning(2, 200), &invariant(MaxFreq::Midpoint), seed)?);

@@ -192,7 +192,7 @@ fn kernbench_never_has_more_than_its_jobs_at_once() {
         let objects = 61;
         let w = kernbench_on(&machine, jobs, objects);
         let seconds = run_traced(&machine, w, &mut census).metrics[0];
-        for name in [kernbench::COMPILER, kernbench::JOB, "as", "objtool"] {
+        for name in [kernbench::COMPILER, kernbench::JOB, "as", "fixdep", "rm"] {
             assert_eq!(census.forked[name], u64::from(objects), "{name}, -j {jobs}");
             assert_eq!(census.alive[name], 0, "{name}, -j {jobs}");
         }
