@@ -322,9 +322,9 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
 
     /// The task of `cpu` waits for memory and lines for more or less of its time than before.
     pub(super) fn note_activity(&mut self, cpu: Cpu) {
+        let Some(clocks) = &mut self.frequency.clocks else { return };
         let part = 1.0 / self.w.cpus[cpu as usize].slow;
-        let now = self.w.now_ns;
-        if self.frequency.clocks.as_mut().is_some_and(|c| c.set_activity(cpu, part, now)) {
+        if clocks.set_activity(cpu, part, self.w.now_ns) {
             self.tell_power(cpu);
         }
     }
