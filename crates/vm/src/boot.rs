@@ -13,6 +13,8 @@
 //! every case the process group is killed and both threads are joined before `boot` returns. An error carries the last lines of the
 //! console.
 //!
+//! One fault is QEMU's own and is tried again: a breakpoint that the kernel has already taken out of its code (`stale_breakpoint`).
+//!
 //! Nothing here knows what a guest runs: what it says goes to the caller as it comes. No file is written but QEMU's device tree, in
 //! the guest's own working directory.
 
@@ -64,6 +66,9 @@ pub struct Limits {
     pub total_s: u64,
 }
 
+/// How often a guest that dies of a breakpoint that is no longer there boots again.
+const AGAIN: usize = 2;
+
 /// A child that does not outlive its owner, with all that it starts: it leads a process group of its own.
 struct Owned(Child);
 
@@ -88,6 +93,41 @@ pub(crate) fn boot(
     stops: &[&AtomicBool],
     hear: &mut dyn FnMut(Said),
 ) -> Result<(), VmError> {
+    for _ in 0..AGAIN {
+        let mut booting = true;
+        let mut listen = |said: Said| {
+            booting &= matches!(said, Said::Console(_));
+            hear(said);
+        };
+        match attempt(qemu, guest, limits, stops, &mut listen) {
+            Err(Failed { stale: true, .. }) if booting => {}
+            ended => return ended.map_err(|failed| failed.why),
+        }
+    }
+    attempt(qemu, guest, limits, stops, hear).map_err(|failed| failed.why)
+}
+
+/// A boot that failed.
+struct Failed {
+    why: VmError,
+    /// The kernel died of a breakpoint that is no longer in its code.
+    stale: bool,
+}
+
+impl From<VmError> for Failed {
+    fn from(why: VmError) -> Failed {
+        Failed { why, stale: false }
+    }
+}
+
+/// Boots `guest` once.
+fn attempt(
+    qemu: &Qemu,
+    guest: &Guest,
+    limits: Limits,
+    stops: &[&AtomicBool],
+    hear: &mut dyn FnMut(Said),
+) -> Result<(), Failed> {
     let mut command = command(qemu, guest)?;
     command.process_group(0);
     let spawned =
@@ -112,7 +152,10 @@ pub(crate) fn boot(
     drop(child);
     readers.into_iter().flatten().for_each(|reader| drop(reader.join()));
     let console = Vec::from(watch.console);
-    ended.map_err(|what| GuestError { what, console }.into())
+    ended.map_err(|what| {
+        let stale = watch.breakpoint && matches!(what, GuestFault::Panic(_));
+        Failed { why: GuestError { what, console }.into(), stale }
+    })
 }
 
 fn command(qemu: &Qemu, guest: &Guest) -> Result<Command, VmError> {
@@ -173,12 +216,14 @@ struct Watch {
     frames: Frames,
     console: VecDeque<String>,
     qemu: VecDeque<String>,
+    breakpoint: bool,
 }
 
 impl Watch {
     fn new(limits: Limits) -> Watch {
         let (console, qemu) = (VecDeque::new(), VecDeque::new());
-        Watch { limits, start: Instant::now(), frames: Frames::default(), console, qemu }
+        let (start, frames) = (Instant::now(), Frames::default());
+        Watch { limits, start, frames, console, qemu, breakpoint: false }
     }
 
     /// Listens until the guest is done, or its lines end, which is `false`.
@@ -213,6 +258,7 @@ impl Watch {
                 Some(Said::Done) => return Ok(true),
                 Some(Said::Console(line)) => {
                     let fault = fault_of(&line);
+                    self.breakpoint |= stale_breakpoint(&line);
                     keep(&mut self.console, line.clone());
                     hear(Said::Console(line));
                     if let Some(fault) = fault {
@@ -261,9 +307,25 @@ fn fault_of(line: &str) -> Option<GuestFault> {
     after("Out of memory: ").map(GuestFault::OutOfMemory)
 }
 
+/// Whether the kernel says that it met a breakpoint which is not its own.
+///
+/// x86 changes its code under way: a breakpoint first, the new bytes, then their first byte in the breakpoint's place
+/// (`smp_text_poke_batch_finish`, arch/x86/kernel/alternative.c). QEMU translates code ahead, and while another CPU writes to it a
+/// translation can keep the breakpoint although the kernel has seen all CPUs pass. No processor does that.
+fn stale_breakpoint(line: &str) -> bool {
+    line.contains("int3: 0000 [#1]")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_stray_breakpoint_is_qemus() {
+        assert!(stale_breakpoint("[    3.780086] Oops: int3: 0000 [#1] SMP NOPTI"));
+        assert!(stale_breakpoint("[    3.780086] int3: 0000 [#1] PREEMPT SMP NOPTI"));
+        assert!(!stale_breakpoint("[    3.780086] Oops: divide error: 0000 [#1] SMP NOPTI"));
+    }
 
     #[test]
     fn faults_in_the_console() {

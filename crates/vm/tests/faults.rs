@@ -109,6 +109,25 @@ fn a_guest_that_panics() {
     );
 }
 
+/// QEMU's own fault boots again, twice at most, and only while nothing has come from the guest.
+#[test]
+fn a_guest_that_stops_at_a_stale_breakpoint() {
+    let panic = "echo '[ 3.7] Oops: int3: 0000 [#1] SMP NOPTI'; \
+                 echo '[ 3.7] Kernel panic - not syncing: Fatal exception in interrupt'";
+    let boots = |script: &str| {
+        let lab = Lab::new(&format!("echo >>${{0%/qemu}}/boots; {script}"));
+        let error = lab.fails(&AtomicBool::new(false));
+        let boots = std::fs::read_to_string(lab.dir.path().join("boots")).unwrap();
+        (boots.lines().count(), error.lines().next().unwrap().to_owned())
+    };
+    let fatal = "guest: kernel panic: Fatal exception in interrupt".to_owned();
+    assert_eq!(boots(panic), (3, fatal.clone()));
+    let second =
+        format!("[ $(wc -l <${{0%/qemu}}/boots) -ge 2 ] && {{ echo '@@done'; exit; }}; {panic}");
+    assert_eq!(boots(&second), (2, "guest failed (done): it sent no capture.tar.gz".to_owned()));
+    assert_eq!(boots(&format!("echo '@@note begun'; {panic}")), (1, fatal));
+}
+
 #[test]
 fn a_guest_without_memory() {
     let error =
