@@ -94,40 +94,28 @@ pub(crate) fn boot(
     hear: &mut dyn FnMut(Said),
 ) -> Result<(), VmError> {
     for _ in 0..AGAIN {
-        let mut booting = true;
+        let (mut booting, mut stale) = (true, false);
         let mut listen = |said: Said| {
             booting &= matches!(said, Said::Console(_));
             hear(said);
         };
-        match attempt(qemu, guest, limits, stops, &mut listen) {
-            Err(Failed { stale: true, .. }) if booting => {}
-            ended => return ended.map_err(|failed| failed.why),
+        let ended = attempt(qemu, guest, limits, stops, &mut listen, &mut stale);
+        if !(booting && stale) {
+            return ended;
         }
     }
-    attempt(qemu, guest, limits, stops, hear).map_err(|failed| failed.why)
+    attempt(qemu, guest, limits, stops, hear, &mut false)
 }
 
-/// A boot that failed.
-struct Failed {
-    why: VmError,
-    /// The kernel died of a breakpoint that is no longer in its code.
-    stale: bool,
-}
-
-impl From<VmError> for Failed {
-    fn from(why: VmError) -> Failed {
-        Failed { why, stale: false }
-    }
-}
-
-/// Boots `guest` once.
+/// Boots `guest` once, and notes whether it died of a breakpoint that is no longer in its code.
 fn attempt(
     qemu: &Qemu,
     guest: &Guest,
     limits: Limits,
     stops: &[&AtomicBool],
     hear: &mut dyn FnMut(Said),
-) -> Result<(), Failed> {
+    stale: &mut bool,
+) -> Result<(), VmError> {
     let mut command = command(qemu, guest)?;
     command.process_group(0);
     let spawned =
@@ -153,8 +141,8 @@ fn attempt(
     readers.into_iter().flatten().for_each(|reader| drop(reader.join()));
     let console = Vec::from(watch.console);
     ended.map_err(|what| {
-        let stale = watch.breakpoint && matches!(what, GuestFault::Panic(_));
-        Failed { why: GuestError { what, console }.into(), stale }
+        *stale = watch.breakpoint && matches!(what, GuestFault::Panic(_));
+        GuestError { what, console }.into()
     })
 }
 

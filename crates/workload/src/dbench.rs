@@ -43,12 +43,13 @@ pub const PARTS: u16 = 43;
 const GROUPS: u16 = 4;
 /// Places in the load where clients begin; no multiple of the groups.
 const PLACES: u16 = 11;
-/// Core cycles for which a transaction holds a buffer of an allocation group. Assumed.
+/// Core cycles for which a transaction holds a buffer of an allocation group. Assumed: half of an operation that makes one.
 const TRANSACTION_CYCLES: f64 = 8_000.0;
-/// Core cycles of an operation without those, by kind ([`Stretch::operations`]), the filesystem's and dbench's. Measured: mean latencies
-/// of dbench 4.00 on ext4 of a virtual machine at about 2.5 GHz (attributes and closing 5.6 us, listing 29 us, names 21 to
-/// 34 us, writes 15 us, reads 3 us).
-const WORK: [f64; 5] = [14_000.0, 72_000.0, 55_000.0, 38_000.0, 7_500.0];
+/// Core cycles of an operation without those, by kind ([`Stretch::operations`]), the filesystem's and dbench's. Instructions are counted
+/// in a guest of 5.10.223 (`script/trace-fsync --operations`), 78.0 million for a pass: 7,200 for attributes and closing, 32,500
+/// to list, 28,500 for names, 30,000 to write and 8,500 to read, and 5,600 of dbench's own for each. A pass took 40.1 million
+/// cycles on XFS in memory (Linux 6.18, a Xeon at 4.1 GHz, no mitigations), 0.514 an instruction.
+const WORK: [f64; 5] = [6_600.0, 19_600.0, 14_600.0, 18_300.0, 7_200.0];
 /// How a stretch's work differs from another's. Assumed.
 const WORK_SPREAD: Spread = Spread::LogNormal(0.2);
 /// Inodes, directories and pages that a client comes back to; assumed.

@@ -19,6 +19,7 @@ const TABLES: &[(&str, &str)] = tables![
     "arm64-6.1",
     "arm64-6.12",
     "ppc64el-6.12",
+    "ppc64el-7.2",
 ];
 
 /// Names of all tables, `ARCH-RELEASE`, in order.

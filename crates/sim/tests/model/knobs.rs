@@ -53,7 +53,7 @@ fn workloads(machine: &Machine, others: &[usize]) -> Vec<Workload> {
         hackbench(machine, 1, 4, 20, true),
         netperf(machine, 2, None),
         locked_pair(machine),
-        tbench_on(machine, 1, 0.01, 0.06),
+        tbench_on(machine, 2, 0.01, 0.2),
     ];
     all.extend(others.iter().map(|&cpu| bound_pair(0, cpu, 500)));
     if machine.constants.get("contend_transfers_per_round").is_some() {

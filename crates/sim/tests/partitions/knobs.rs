@@ -7,7 +7,7 @@ use workload::kvm::{Params, PartitionProgram};
 
 /// Constants that the hypervisor alone reads, with a factor that leaves each possible.
 const CONSTANTS: [(&str, f64); 25] = [
-    ("l1i_ways", 0.5),
+    ("l1i_ways", 0.125),
     ("l1d_ways", 0.5),
     ("l2_ways", 0.5),
     ("l3_ways", 0.5),
@@ -44,7 +44,7 @@ fn mixed() -> Params {
         partition(1, 1, sysbench()),
         partition(1, 1, idle()),
     ]);
-    (p.warmup_s, p.seconds) = (0.03, 0.06);
+    (p.warmup_s, p.seconds) = (0.03, 0.1);
     p
 }
 
