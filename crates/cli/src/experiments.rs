@@ -153,7 +153,10 @@ fn run_plan(args: &RunArgs, plan: Plan) -> Result<(), Failure> {
         EngineName::Vm => {
             let (bench, options) = guests::bench(plan, &args.guest, args.boots.unwrap_or(1))?;
             let run = |journal: Option<&Journal>| guests::run_bench(&bench, &options, journal);
-            run_by(args, &bench.plan, options.engine(), &[], &run)
+            // A kernel's directory is named by what it was built of.
+            let own = options.own.iter().flatten();
+            let keys: Vec<String> = own.map(|kernel| kernel.image.display().to_string()).collect();
+            run_by(args, &bench.plan, options.engine(), &keys, &run)
         }
     }
 }

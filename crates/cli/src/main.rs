@@ -7,6 +7,7 @@ mod domains;
 mod domains_diff;
 mod experiments;
 mod guests;
+mod images;
 mod judge;
 mod kernels;
 mod machines;

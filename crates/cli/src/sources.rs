@@ -101,7 +101,7 @@ pub fn tree(plan: &Plan, cache: &Cache, source: &SourceEntry) -> Result<Tree, Fa
             let name = root.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
             match &source.commit {
                 None => (root, name),
-                Some(commit) => (trees.commit(&root, commit)?, format!("{name}-{commit}")),
+                Some(commit) => (trees.commit(&root, commit, false)?, format!("{name}-{commit}")),
             }
         }
         (None, None) => return Err("found neither kernel nor tree, expected one".into()),

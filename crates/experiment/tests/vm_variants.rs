@@ -25,6 +25,8 @@ fn cache(dir: &Path) -> Cache {
 fn bench(text: &str, release: Option<&str>) -> Result<Bench, String> {
     let dir = tempfile::tempdir().unwrap();
     let options = Options {
+        own: Vec::new(),
+        given: None,
         cache: cache(dir.path()),
         release: release.map(|r| r.parse().unwrap()),
         accel: Accel::Tcg,

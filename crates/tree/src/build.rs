@@ -204,7 +204,7 @@ impl<'a> Build<'a> {
 }
 
 /// Whether the configuration `taken` has `line`. An option that depends on one that is off is not listed, which is as good as not set.
-fn is_taken(line: &str, taken: &str) -> bool {
+pub(crate) fn is_taken(line: &str, taken: &str) -> bool {
     match seed::option(line) {
         Some((name, false)) => !taken.lines().any(|l| l.starts_with(&format!("CONFIG_{name}="))),
         _ => taken.lines().any(|l| l == line),

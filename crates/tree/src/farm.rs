@@ -2,7 +2,8 @@
 //!
 //! Everything in the farm is a link into the tree, but for `arch`, which has one architecture more, and for the files that
 //! patches touch, which are copies. A directory on the way to a copy is a real one with links in it. Links to files keep the
-//! tree's times, so the tree's build system sees what was edited.
+//! tree's times, so the tree's build system sees what was edited. What a build within the tree left there is not in the farm, or
+//! the tree's build system would refuse to build elsewhere.
 
 use crate::TreeError;
 use crate::make::run;
@@ -21,25 +22,49 @@ pub(crate) fn lay(
     architecture: &Path,
     patches: &[PathBuf],
 ) -> Result<(), TreeError> {
+    let arch = BTreeSet::from([PathBuf::from("arch")]);
+    links(root, farm, &files_of(root, patches)?, &arch)?;
+    crate::arch::write(architecture)?;
+    let link = farm.join("arch").join(crate::arch::NAME);
+    std::os::unix::fs::symlink(architecture, &link).map_err(TreeError::io(&link))?;
+    apply_all(farm, patches)
+}
+
+/// Applies `patches` to the farm, whose files that they touch are copies.
+///
+/// # Errors
+/// As [`lay`].
+pub(crate) fn apply_all(farm: &Path, patches: &[PathBuf]) -> Result<(), TreeError> {
+    patches.iter().try_for_each(|patch| apply(farm, patch, &[]).map(|_| ()))
+}
+
+/// Links for all of the tree at `root`, in `farm`, anew: `copies` are copied, and what is in `real` are directories of their own.
+///
+/// # Errors
+/// What cannot be read or written.
+pub(crate) fn links(
+    root: &Path,
+    farm: &Path,
+    copies: &BTreeSet<PathBuf>,
+    real: &BTreeSet<PathBuf>,
+) -> Result<(), TreeError> {
     if farm.exists() {
         std::fs::remove_dir_all(farm).map_err(TreeError::io(farm))?;
     }
     std::fs::create_dir_all(farm).map_err(TreeError::io(farm))?;
-    let mut touched = BTreeSet::new();
-    for patch in patches {
-        touched.extend(files_of(farm, patch)?);
-    }
-    let mut real: BTreeSet<PathBuf> = BTreeSet::from([PathBuf::new(), PathBuf::from("arch")]);
-    for file in &touched {
+    let mut real = real.clone();
+    real.extend([PathBuf::new(), PathBuf::from("include")]);
+    for file in copies {
         real.extend(file.ancestors().skip(1).map(Path::to_owned));
     }
-    for folder in &real {
-        fill(root, farm, folder, &real, &touched)?;
-    }
-    crate::arch::write(architecture)?;
-    let link = farm.join("arch").join(crate::arch::NAME);
-    std::os::unix::fs::symlink(architecture, &link).map_err(TreeError::io(&link))?;
-    patches.iter().try_for_each(|patch| apply(farm, patch, &[]).map(|_| ()))
+    real.iter().try_for_each(|folder| fill(root, farm, folder, &real, copies))
+}
+
+/// Whether a build within the tree made this, by which others know that it was built there.
+fn is_built(path: &Path) -> bool {
+    let is_arch = path.starts_with("arch") && path.ends_with("include/generated");
+    is_arch
+        || [".config", "include/config", "include/generated"].iter().any(|p| path == Path::new(p))
 }
 
 /// Makes `folder` of the farm a real directory: links, copies of what is touched, and room for the real ones below.
@@ -60,7 +85,7 @@ fn fill(
         let name = entry.map_err(TreeError::io(&from))?.file_name();
         let path = folder.join(&name);
         let (from, to) = (from.join(&name), to.join(&name));
-        if real.contains(&path) {
+        if real.contains(&path) || is_built(&path) {
             continue;
         }
         let done = match touched.contains(&path) {
@@ -72,15 +97,22 @@ fn fill(
     Ok(())
 }
 
-/// The files that a patch touches, by `git apply --numstat`.
-fn files_of(farm: &Path, patch: &Path) -> Result<Vec<PathBuf>, TreeError> {
-    let said = apply(farm, patch, &["--numstat", "-z"])?;
-    let rows = said.split('\0').filter_map(|row| row.splitn(3, '\t').nth(2));
-    let files: Vec<PathBuf> = rows.filter(|path| !path.is_empty()).map(PathBuf::from).collect();
-    match files.is_empty() {
-        true => Err(TreeError::found(patch.display(), "no file that it changes", "a patch")),
-        false => Ok(files),
+/// The files that `patches` touch, by `git apply --numstat`.
+///
+/// # Errors
+/// A file that is no patch.
+pub(crate) fn files_of(root: &Path, patches: &[PathBuf]) -> Result<BTreeSet<PathBuf>, TreeError> {
+    let mut all = BTreeSet::new();
+    for patch in patches {
+        let said = apply(root, patch, &["--numstat", "-z"])?;
+        let rows = said.split('\0').filter_map(|row| row.splitn(3, '\t').nth(2));
+        let files: Vec<PathBuf> = rows.filter(|path| !path.is_empty()).map(PathBuf::from).collect();
+        if files.is_empty() {
+            return Err(TreeError::found(patch.display(), "no file that it changes", "a patch"));
+        }
+        all.extend(files);
     }
+    Ok(all)
 }
 
 /// `git apply` in the farm, which is no repository of its own, nor part of one.

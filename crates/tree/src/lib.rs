@@ -19,6 +19,7 @@ mod conditions;
 mod content;
 pub mod coverage;
 mod farm;
+pub mod image;
 mod link;
 mod lock;
 mod make;
@@ -61,7 +62,7 @@ pub enum TreeError {
         expected: String,
     },
     /// Programs that building needs.
-    #[error("building a kernel's scheduler needs {programs}; install: {packages}")]
+    #[error("building from a kernel's tree needs {programs}; install: {packages}")]
     Tools {
         /// Those that are missing.
         programs: String,

@@ -1,5 +1,7 @@
 //! The programs that building needs, and the packages that have them.
 
+use crate::TreeError;
+use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
 /// A program or a header, and the Debian package that has it.
@@ -21,6 +23,29 @@ const PROGRAMS: [Tool; 8] = [
     Tool { name: "bison", package: "bison" },
     Tool { name: "bc", package: "bc" },
 ];
+
+/// What the build of a kernel for x86 needs besides: its own check of objects reads them with this library.
+const OBJECTS: Tool = Tool { name: "gelf.h", package: "libelf-dev" };
+
+/// Refuses to build without `missing`.
+pub(crate) fn check_tools(missing: Vec<Tool>) -> Result<(), TreeError> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let list = |of: fn(&Tool) -> &'static str| missing.iter().map(of).collect::<BTreeSet<_>>();
+    let join = |set: BTreeSet<&str>| set.into_iter().collect::<Vec<_>>().join(" ");
+    let (programs, packages) = (join(list(|t| t.name)), join(list(|t| t.package)));
+    Err(TreeError::Tools { programs, packages })
+}
+
+/// What the build of a kernel for x86 lacks, besides [`missing_tools`].
+pub(crate) fn missing_headers() -> Vec<Tool> {
+    let mut command = Command::new("gcc");
+    command.args(["-E", "-include", OBJECTS.name, "-xc", "/dev/null", "-o", "/dev/null"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let is_there = command.status().is_ok_and(|status| status.success());
+    if is_there { vec![] } else { vec![OBJECTS] }
+}
 
 /// Those that are missing on this computer.
 pub fn missing_tools() -> Vec<Tool> {

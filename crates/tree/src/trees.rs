@@ -7,10 +7,10 @@
 use crate::build::{Build, Library};
 use crate::lock::Lock;
 use crate::seed::Seed;
+use crate::tools::check_tools;
 use crate::{TreeError, content, make, missing_tools};
 use kernel::Version;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -125,12 +125,12 @@ impl Trees {
         self.add(&name, &root, &patches, config.as_deref())
     }
 
-    /// The files of `commit` of the repository at `root` that a scheduler's build may read, in a directory of the cache. The
-    /// repository is not written to.
+    /// The files of `commit` of the repository at `root` that a scheduler's build may read, or the `whole` tree, in a directory of the
+    /// cache. The repository is not written to.
     ///
     /// # Errors
     /// A commit that does not exist, and what `git` and `tar` say.
-    pub fn commit(&self, root: &Path, commit: &str) -> Result<PathBuf, TreeError> {
+    pub fn commit(&self, root: &Path, commit: &str, whole: bool) -> Result<PathBuf, TreeError> {
         let git = || {
             let mut git = Command::new("git");
             git.arg("-C").arg(root);
@@ -140,12 +140,13 @@ impl Trees {
         let what = format!("git rev-parse {commit}");
         let full = make::run(git().args(["rev-parse", "--verify", &wanted]), &what)?;
         let full = full.trim();
-        let dir = self.dir.join("commits").join(full);
-        let _lock = Lock::take(&self.dir, full, &|_| {})?;
+        let name = if whole { format!("{full}-whole") } else { full.to_owned() };
+        let dir = self.dir.join("commits").join(&name);
+        let _lock = Lock::take(&self.dir, &name, &|_| {})?;
         if dir.join("Makefile").is_file() {
             return Ok(dir);
         }
-        let partial = self.dir.join("commits").join(format!("{full}.partial"));
+        let partial = self.dir.join("commits").join(format!("{name}.partial"));
         if partial.exists() {
             std::fs::remove_dir_all(&partial).map_err(TreeError::io(&partial))?;
         }
@@ -154,7 +155,8 @@ impl Trees {
         let mut make_archive = git();
         make_archive.args(["archive", "--format=tar", "-o"]).arg(&archive).args([full, "--", "."]);
         // Kconfig reads all directories, and no more of these than its own files.
-        for folder in ["drivers", "fs", "net", "sound", "Documentation", "arch"] {
+        let partly = ["drivers", "fs", "net", "sound", "Documentation", "arch"];
+        for folder in partly.into_iter().filter(|_| !whole) {
             for end in ["c", "h", "S", "dts", "dtsi", "rst", "yaml", "json", "txt"] {
                 let keep = folder == "arch" && end == "h";
                 if !keep {
@@ -234,17 +236,7 @@ impl Trees {
         config: &[String],
         say: &dyn Fn(&str),
     ) -> Result<Library, TreeError> {
-        let missing = missing_tools();
-        if !missing.is_empty() {
-            let list = |of: fn(&crate::Tool) -> &'static str| {
-                missing.iter().map(of).collect::<BTreeSet<_>>()
-            };
-            let join = |set: BTreeSet<&str>| set.into_iter().collect::<Vec<_>>().join(" ");
-            return Err(TreeError::Tools {
-                programs: join(list(|t| t.name)),
-                packages: join(list(|t| t.package)),
-            });
-        }
+        check_tools(missing_tools())?;
         let build = Build::new(tree, self.dir.join(&tree.name), config)?;
         let _lock = Lock::take(&self.dir, &tree.name, say)?;
         match build.found()? {

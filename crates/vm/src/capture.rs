@@ -97,7 +97,7 @@ impl Capture<'_> {
     }
 
     fn initramfs(&self) -> Result<Initramfs, VmError> {
-        let mut root = guest::base(self.programs)?;
+        let mut root = guest::base(self.programs, self.kernel)?;
         root.file("job", 0o644, job(self.steps, self.trace));
         Ok(root)
     }

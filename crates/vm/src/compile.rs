@@ -98,6 +98,29 @@ impl Cache {
         })
     }
 
+    /// What kernels for `arch` are compiled with: `is_good` says whether the installed compiler will do, and if not, Debian's is fetched.
+    ///
+    /// # Errors
+    /// No compiler, with the package that has it.
+    pub fn cross_compiler(
+        &self,
+        arch: Arch,
+        is_good: impl FnOnce(&str) -> bool,
+    ) -> Result<Cross, VmError> {
+        let own = host_arch().is_ok_and(|host| host == arch);
+        let prefix = if own { String::new() } else { format!("{}-", triplet(arch)) };
+        if is_good(&prefix) {
+            return Ok(Cross { prefix, root: None });
+        }
+        let fetched = self.fetch_compiler(arch);
+        let compiler = fetched.map_err(|reason| VmError::NoCompiler {
+            arch: arch.debian(),
+            reason: Box::new(reason),
+            install: format!("apt install {}", packages(arch).join(" ")),
+        })?;
+        Ok(Cross { prefix: format!("{}-", triplet(arch)), root: compiler.root })
+    }
+
     /// Debian's compiler for `arch`, unpacked in the cache.
     fn fetch_compiler(&self, arch: Arch) -> Result<Compiler, VmError> {
         let suite = own_suite()?;
@@ -122,6 +145,15 @@ pub(crate) fn checksum(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Str
     let mut sum = Sha256::new();
     parts.into_iter().for_each(|part| sum.update(part));
     sum.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A compiler for kernels.
+#[derive(Debug, Clone)]
+pub struct Cross {
+    /// What its programs' names begin with.
+    pub prefix: String,
+    /// The tree that it was unpacked to; nothing where it is installed.
+    pub root: Option<PathBuf>,
 }
 
 /// A compiler and how it is run.

@@ -80,12 +80,21 @@ impl Initramfs {
         root: &Path,
         wanted: &dyn Fn(&Path) -> bool,
     ) -> Result<(), VmError> {
-        self.below(root, Path::new(""), wanted)
+        self.below(root, "", Path::new(""), wanted)
+    }
+
+    /// Adds what is below `root` below `under`.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub(crate) fn tree_under(&mut self, under: &str, root: &Path) -> Result<(), VmError> {
+        self.below(root, &format!("{under}/"), Path::new(""), &|_| true)
     }
 
     fn below(
         &mut self,
         root: &Path,
+        under: &str,
         at: &Path,
         wanted: &dyn Fn(&Path) -> bool,
     ) -> Result<(), VmError> {
@@ -94,9 +103,10 @@ impl Initramfs {
             let entry = entry.map_err(VmError::io(&here))?;
             let (path, full) = (at.join(entry.file_name()), entry.path());
             let metadata = entry.metadata().map_err(VmError::io(&full))?;
-            let name = path.as_os_str().as_bytes();
+            let name = [under.as_bytes(), path.as_os_str().as_bytes()].concat();
+            let name = name.as_slice();
             if metadata.is_dir() {
-                self.below(root, &path, wanted)?;
+                self.below(root, under, &path, wanted)?;
             } else if !wanted(&path) {
                 continue;
             } else if metadata.is_symlink() {

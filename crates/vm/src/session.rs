@@ -145,7 +145,7 @@ impl Session<'_> {
     }
 
     fn root(&self, runs: &[GuestRun]) -> Result<crate::initramfs::Initramfs, VmError> {
-        let mut root = guest::base(self.tree)?;
+        let mut root = guest::base(self.tree, self.kernel)?;
         let mut paths: Vec<&str> =
             self.programs.iter().flat_map(|p| p.programs.iter().copied()).collect();
         paths.sort_unstable();

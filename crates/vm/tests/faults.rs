@@ -41,6 +41,7 @@ impl Lab {
             arch: Arch::X86,
             image: path("vmlinuz"),
             config: path("config"),
+            modules: None,
         };
         let qemu = Qemu::at(&program).unwrap();
         Lab { qemu, board: Board::of(&machine, false).unwrap(), kernel, dir }

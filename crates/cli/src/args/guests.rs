@@ -86,6 +86,8 @@ pub struct GuestArgs {
     /// that is fetched]
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<kernel::Version>,
+    #[command(flatten)]
+    pub own: OwnKernelArgs,
     /// How to execute the guest's instructions
     #[arg(long, value_enum, default_value_t = AccelName::Tcg)]
     pub accel: AccelName,
@@ -125,6 +127,49 @@ impl GuestArgs {
             ("--limit-s", self.limit_s.is_some()),
             ("--silence-s", self.silence_s.is_some()),
             ("--cache", self.cache.cache.is_some()),
+        ];
+        let given = options.into_iter().find(|option| option.1).map(|option| option.0);
+        given.or(self.own.given())
+    }
+}
+
+/// A kernel of the user's own.
+#[derive(Debug, Clone, Default, ClapArgs)]
+pub struct OwnKernelArgs {
+    /// Build the kernel from this tree: a directory, or a release whose source package is fetched
+    #[arg(long = "source", value_name = "TREE", conflicts_with_all = ["kernel", "kernel_image", "kernel_deb"])]
+    pub kernel_source: Option<String>,
+    /// With `--source`: a commit of the tree, if not what is checked out
+    #[arg(long, value_name = "COMMIT", requires = "kernel_source")]
+    pub commit: Option<String>,
+    /// With `--source`: a patch; repeat it for more, in order
+    #[arg(long = "patch", value_name = "FILE", requires = "kernel_source")]
+    pub patches: Vec<PathBuf>,
+    /// With `--source`: a `.config` in place of schedscape's small one
+    #[arg(long, value_name = "FILE", requires = "kernel_source")]
+    pub config: Option<PathBuf>,
+    /// Build kernels of sources with what finds bugs: lockdep, KASAN, checks of sleeping and lists
+    #[arg(long)]
+    pub debug_config: bool,
+    /// Boot this kernel; its configuration lies beside it, or in the tree that it was built in
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kernel", "kernel_deb"])]
+    pub kernel_image: Option<PathBuf>,
+    /// With `--kernel-image`: its modules, a directory `lib/modules/RELEASE`
+    #[arg(long, value_name = "DIR", requires = "kernel_image")]
+    pub modules: Option<PathBuf>,
+    /// Boot the kernel of this package, `linux-image-RELEASE`
+    #[arg(long, value_name = "FILE", conflicts_with = "kernel")]
+    pub kernel_deb: Option<PathBuf>,
+}
+
+impl OwnKernelArgs {
+    /// An option that was given, by its name.
+    fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--source", self.kernel_source.is_some()),
+            ("--debug-config", self.debug_config),
+            ("--kernel-image", self.kernel_image.is_some()),
+            ("--kernel-deb", self.kernel_deb.is_some()),
         ];
         options.into_iter().find(|option| option.1).map(|option| option.0)
     }

@@ -3,6 +3,7 @@
 use super::cache;
 use crate::Failure;
 use crate::args::{AccelName, GuestArgs};
+use crate::images;
 use crate::progress::bar;
 use kernel::Kernel;
 use machine::Machine;
@@ -47,7 +48,10 @@ impl Ready {
         let board = Board::of(machine, plain)?;
         let arch = board.arch();
         let qemu = Qemu::find(&cache, arch)?;
-        let kernel = cache.kernel(arch, args.kernel)?;
+        let kernel = match images::given(&args.own, &cache, || Ok(arch))? {
+            Some(given) => given,
+            None => cache.kernel(arch, args.kernel)?,
+        };
         let programs = cache.guest(arch)?;
         let accel = accel(args)?;
         let work = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir()?;

@@ -2,19 +2,23 @@
 
 use super::cache;
 use super::guest::{accel, limits, stop_on_signals};
-use crate::Failure;
 use crate::args::GuestArgs;
 use crate::progress::bar;
+use crate::{Failure, images};
 use definition::Plan;
 use experiment::Journal;
 use experiment::guests::{Bench, Options, Told, Traced};
 use indicatif::ProgressBar;
 use results::Results;
+use vm::board::Board;
 
-/// What of `plan` guests can run, and how.
+/// What of `plan` guests can run, and how. Kernels of sources are built first.
 pub fn bench(plan: Plan, args: &GuestArgs, boots: u32) -> Result<(Bench, Options), Failure> {
+    let cache = cache(&args.cache)?;
     let options = Options {
-        cache: cache(&args.cache)?,
+        own: images::of_variants(&plan, &cache, args.own.debug_config)?,
+        given: images::given(&args.own, &cache, || Ok(Board::of(&plan.machine, false)?.arch()))?,
+        cache,
         release: args.kernel,
         accel: accel(args)?,
         append: args.append.clone(),

@@ -11,7 +11,7 @@ use results::{Engine, MetricInfo};
 use vm::board::Board;
 use vm::boot::Limits;
 use vm::programs::{Program, translate};
-use vm::{Accel, Cache, VmError};
+use vm::{Accel, Cache, KernelImage, VmError};
 
 /// How guests run.
 #[derive(Debug, Clone)]
@@ -20,6 +20,10 @@ pub struct Options {
     pub cache: Cache,
     /// Release that boots instead of the variants' own.
     pub release: Option<Version>,
+    /// The kernel that boots for all variants without a source, instead of a fetched one.
+    pub given: Option<KernelImage>,
+    /// By variant: the kernel that was built from its source, where it has one.
+    pub own: Vec<Option<KernelImage>>,
     /// What executes the guests' instructions.
     pub accel: Accel,
     /// Words for every guest's command line.
@@ -73,8 +77,9 @@ impl Bench {
             field: field.to_string(),
             reason: Box::new(reason),
         };
+        let own = |v: usize| options.own.get(v).and_then(Option::as_ref).or(options.given.as_ref());
         let variants: Vec<Option<Realised>> = (0..plan.file.variants.len())
-            .map(|v| match Realised::of(&plan, v, &options.cache, options.release) {
+            .map(|v| match Realised::of(&plan, v, &options.cache, options.release, own(v)) {
                 Ok(realised) => Some(realised),
                 Err(reason) => {
                     notes.push(format!(

@@ -27,9 +27,15 @@ pub enum RealiseError {
     /// A governor.
     #[error("frequency: found a governor, expected none: guests have no cpufreq")]
     Frequency,
-    /// A kernel tree's own code.
-    #[error("source: found a tree, expected none: guests boot packaged kernels")]
+    /// A kernel tree that no kernel was built from.
+    #[error("source: found no kernel, expected one that is built from it")]
     Source,
+    /// Something that only the simulator sets.
+    #[error("{field}: found settings, expected none: they are not made in guests")]
+    OnlySimulated {
+        /// The variant's field.
+        field: &'static str,
+    },
     /// Settings of the prefetch engine.
     #[error("prefetch: found settings, expected none: guests have no prefetch engine")]
     Prefetch,
@@ -113,9 +119,9 @@ const FEATURES: [(MechanismId, &str); 17] = [
 ];
 
 impl Realised {
-    /// Variant `at` of `plan` on a kernel of `cache`: of the variant's release, or of `release` where one is given. A
-    /// mechanism in which the experiment's variants differ is taken from the variant even then, any other one from the
-    /// kernel.
+    /// Variant `at` of `plan` on its `own` kernel, built from its source or given, or on one of `cache`: of the variant's release, or of
+    /// `release` where one is given. A mechanism in which the experiment's variants differ is taken from the variant even then, any
+    /// other one from the kernel.
     ///
     /// # Errors
     /// Why guests cannot have it.
@@ -124,14 +130,25 @@ impl Realised {
         at: usize,
         cache: &Cache,
         release: Option<Version>,
+        own: Option<&KernelImage>,
     ) -> Result<Realised, RealiseError> {
         let variant = &plan.file.variants[at];
         let board = Board::of(&plan.machine, false)?;
-        let wanted = release.unwrap_or(variant.kernel);
-        let image = cache.kernel(board.arch(), Some(wanted))?;
+        let image = match own {
+            Some(own) => own.clone(),
+            None if variant.source.is_some() => return Err(RealiseError::Source),
+            None => cache.kernel(board.arch(), Some(release.unwrap_or(variant.kernel)))?,
+        };
         let stock = image.model()?;
         refuse_what_guests_lack(variant, &image)?;
-        let (model, features) = switches(plan, at, &stock, release.is_some())?;
+        let other_release = match own {
+            Some(_) => variant.source.is_none(),
+            None => release.is_some(),
+        };
+        let (model, mut features) = switches(plan, at, &stock, other_release)?;
+        let by_name = variant.features.iter();
+        features
+            .extend(by_name.map(|(name, on)| format!("{}{name}", if *on { "" } else { "NO_" })));
         let plain = firmware(plan, &board, &stock, &model)?;
         let append = format!("{} {}", board.append, variant.command_line()).trim().to_string();
         let online = plan.machine_of(at)?.online;
@@ -159,8 +176,13 @@ fn refuse_what_guests_lack(
     if variant.prefetch.is_some() {
         return Err(RealiseError::Prefetch);
     }
-    if variant.source.is_some() {
-        return Err(RealiseError::Source);
+    let only_simulated = [
+        ("groups", variant.groups.is_empty()),
+        ("sysctl", variant.sysctl.is_empty()),
+        ("debug", variant.debug.is_empty()),
+    ];
+    if let Some((field, _)) = only_simulated.into_iter().find(|(_, none)| !none) {
+        return Err(RealiseError::OnlySimulated { field });
     }
     let found = variant.hz.unwrap_or(Kernel::DEFAULT_HZ);
     match image.hz()? {

@@ -6,6 +6,7 @@
 
 mod apt;
 pub(crate) mod deb;
+mod given;
 
 use crate::host::run;
 use crate::{Arch, VmError};
@@ -37,6 +38,8 @@ pub struct KernelImage {
     pub image: PathBuf,
     /// Its configuration.
     pub config: PathBuf,
+    /// Its modules, as guests get them; none where it has all built in that guests need.
+    pub modules: Option<PathBuf>,
 }
 
 impl KernelImage {
@@ -270,7 +273,14 @@ impl Cache {
         for (place, config) in places {
             if let Some(image) = image_in(place)? {
                 let (release, config) = (release.to_owned(), place.join(config));
-                return Ok(Some(KernelImage { version, release, arch, image, config }));
+                return Ok(Some(KernelImage {
+                    version,
+                    release,
+                    arch,
+                    image,
+                    config,
+                    modules: None,
+                }));
             }
         }
         Ok(None)
