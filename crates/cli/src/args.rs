@@ -125,6 +125,7 @@ Examples:
   schedscape run experiments/power9-big-core.toml --json > results.json
   schedscape run experiments/power9-big-core.toml --out out/big-core --threads 1
   schedscape run experiments/big-core-guest.toml --engine vm --out out/vm
+  schedscape run experiments/my-patch-guest.toml --engine sim,vm
   schedscape run experiments/my-patch.toml --runs 1 --sanitize address,undefined
   schedscape run experiments/my-patch.toml --runs 1 --coverage out/coverage
 
@@ -133,9 +134,9 @@ To resume an interrupted experiment, give the same command again:
 pub struct RunArgs {
     /// The experiment file (TOML)
     pub experiment: PathBuf,
-    /// Engine that runs the workloads
-    #[arg(long, value_enum, default_value_t = EngineName::Sim)]
-    pub engine: EngineName,
+    /// Engine that runs the workloads, or two with a comma: `sim,vm` runs both and sets them side by side
+    #[arg(long, value_enum, value_delimiter = ',', num_args = 1, default_value = "sim")]
+    pub engine: Vec<EngineName>,
     /// Store all runs in this new directory (a Parquet file and a manifest). Finished runs are kept
     /// in DIR.partial until then; after an interruption, give the same command again to resume
     #[arg(long, value_name = "DIR")]
@@ -194,6 +195,16 @@ pub enum EngineName {
     Sim,
     /// A real kernel in QEMU, with the real programs
     Vm,
+}
+
+impl EngineName {
+    /// As the command line has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineName::Sim => "sim",
+            EngineName::Vm => "vm",
+        }
+    }
 }
 
 #[derive(Debug, ClapArgs)]

@@ -15,6 +15,7 @@ use experiment::{Journal, Progress, SourceEngine, When};
 use report::{Layout, json, setup, text};
 use results::analysis::resampling;
 use results::sensitivity::Sensitivity;
+use results::sides::Sides;
 use results::{Analysis, Engine, Results, sides, store};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -134,9 +135,64 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 fn run_plan(args: &RunArgs, plan: Plan) -> Result<(), Failure> {
-    match args.engine {
+    let guests = args.engine.contains(&EngineName::Vm);
+    if !guests {
+        args.guest.refuse_for_sim(args.boots.map(|_| "--boots"))?;
+    }
+    match args.engine[..] {
+        [engine] => by_engine(args, plan, engine).and_then(|ran| ran.show(args)),
+        [one, other] if one != other => by_two(args, plan, [one, other]),
+        _ => {
+            let found = format!("{} engines", args.engine.len());
+            Err(format!("--engine: found {found}, expected one, or two different ones").into())
+        }
+    }
+}
+
+/// Runs `plan` by both engines, each stored in a directory of its own below `--out`, and sets them side by side.
+fn by_two(args: &RunArgs, plan: Plan, engines: [EngineName; 2]) -> Result<(), Failure> {
+    if args.layout.layout() != Layout::Whole {
+        return Err("--style and --csv: found two engines, expected one".into());
+    }
+    let mut ran = Vec::new();
+    for engine in engines {
+        let out = args.out.as_ref().map(|dir| dir.join(engine.name()));
+        ran.push(by_engine(&RunArgs { out, ..args.clone() }, plan.clone(), engine)?);
+    }
+    if !args.json {
+        print(&setup::setup(&plan)?)?;
+    }
+    let resampling = resampling()?;
+    let [a, b] = [0, 1].map(|side| Analysis::of(&ran[side].results, resampling));
+    let (a, b) = (a?, b?);
+    let [first, second] = engines.map(|engine| PathBuf::from(engine.name()));
+    show_sides(&sides::compare((&a, &first), (&b, &second))?, args.json, args.counters)
+}
+
+/// An experiment as an engine ran it.
+struct Ran {
+    plan: Plan,
+    results: Results,
+}
+
+impl Ran {
+    fn show(&self, args: &RunArgs) -> Result<(), Failure> {
+        let analysis = Analysis::of(&self.results, resampling()?)?;
+        if args.json {
+            return print_json(&json::run(&self.plan, &analysis)?);
+        }
+        let layout = args.layout.layout();
+        let before = match layout {
+            Layout::Csv => String::new(),
+            _ => setup::setup(&self.plan)?,
+        };
+        print(&(before + &text::results(&analysis, layout, args.counters)?))
+    }
+}
+
+fn by_engine(args: &RunArgs, plan: Plan, engine: EngineName) -> Result<Ran, Failure> {
+    match engine {
         EngineName::Sim => {
-            args.guest.refuse_for_sim(args.boots.map(|_| "--boots"))?;
             let cache = cache(&args.guest.cache)?;
             let counting = args.coverage.as_deref().map(Counting::new).transpose()?;
             let more = counting.as_ref().map(|_| tree::coverage::CONFIG);
@@ -148,7 +204,8 @@ fn run_plan(args: &RunArgs, plan: Plan) -> Result<(), Failure> {
                 Ok(results)
             };
             let keys: Vec<String> = libraries.iter().flatten().map(|l| l.key.clone()).collect();
-            run_by(args, &plan, Engine::Sim, &keys, &run)
+            let results = run_by(args, &plan, Engine::Sim, &keys, &run)?;
+            Ok(Ran { plan, results })
         }
         EngineName::Vm => {
             let (bench, options) = guests::bench(plan, &args.guest, args.boots.unwrap_or(1))?;
@@ -156,7 +213,8 @@ fn run_plan(args: &RunArgs, plan: Plan) -> Result<(), Failure> {
             // A kernel's directory is named by what it was built of.
             let own = options.own.iter().flatten();
             let keys: Vec<String> = own.map(|kernel| kernel.image.display().to_string()).collect();
-            run_by(args, &bench.plan, options.engine(), &keys, &run)
+            let results = run_by(args, &bench.plan, options.engine(), &keys, &run)?;
+            Ok(Ran { plan: bench.plan, results })
         }
     }
 }
@@ -203,19 +261,16 @@ fn journal(
     Ok(Journal::open(dir, &Identity::of(plan, engine, &args.guest.append, &program)?)?)
 }
 
-/// Runs `plan` by an engine, stores what was asked for and shows it.
+/// Runs `plan` by an engine and stores what was asked for.
 fn run_by(
     args: &RunArgs,
     plan: &Plan,
     engine: Engine,
     libraries: &[String],
     run: &dyn Fn(Option<&Journal>) -> Result<Results, Failure>,
-) -> Result<(), Failure> {
+) -> Result<Results, Failure> {
     let journal =
         args.out.as_deref().map(|dir| journal(args, plan, engine, libraries, dir)).transpose()?;
-    let layout = args.layout.layout();
-    let is_data = args.json || layout == Layout::Csv;
-    let before = if is_data { String::new() } else { setup::setup(plan)? };
     let run = || {
         let mut results = run(journal.as_ref())?;
         results.sensitivity = sensitivity(args, plan, &results, journal.as_ref())?;
@@ -232,11 +287,7 @@ fn run_by(
         store::write(&results, dir)?;
         journal.remove()?;
     }
-    let analysis = Analysis::of(&results, resampling()?)?;
-    if args.json {
-        return print_json(&json::run(plan, &analysis)?);
-    }
-    print(&(before + &text::results(&analysis, layout, args.counters)?))
+    Ok(results)
 }
 
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
@@ -267,9 +318,12 @@ fn engines(one: &Path, other: &Path, args: &CompareArgs) -> Result<(), Failure> 
     let (a, b) = (store::read(one)?, store::read(other)?);
     let resampling = resampling()?;
     let (a, b) = (Analysis::of(&a, resampling)?, Analysis::of(&b, resampling)?);
-    let compared = sides::compare((&a, one), (&b, other))?;
-    if args.json {
-        return print_json(&compared);
+    show_sides(&sides::compare((&a, one), (&b, other))?, args.json, args.counters)
+}
+
+fn show_sides(compared: &Sides, json: bool, with_counters: bool) -> Result<(), Failure> {
+    match json {
+        true => print_json(compared),
+        false => print(&report::sides::sides(compared, with_counters)),
     }
-    print(&report::sides::sides(&compared, args.counters))
 }

@@ -4,7 +4,11 @@ use crate::number::signed;
 use crate::table::fitted;
 use results::sides::{Agreement, Counted, Placement, Row, Sides};
 
-/// What changes by each engine, then where woken tasks landed and, if asked for, what was counted.
+/// Counters that are always shown, where either engine has them.
+const ALWAYS: [&str; 3] = ["context_switches", "run_delay_ns", "kernel_splats"];
+
+/// Where the engines disagree by more than their intervals; what changes by each, where woken tasks landed and how long they waited;
+/// if asked for, all that was counted.
 pub fn sides(compared: &Sides, with_counters: bool) -> String {
     let [a, b] = compared.engines.map(|engine| engine.to_string());
     let (base, name) = (&compared.baseline, &compared.experiment);
@@ -12,21 +16,40 @@ pub fn sides(compared: &Sides, with_counters: bool) -> String {
     let (of_a, of_b) = (format!("{a} [95 %]"), format!("{b} [95 %]"));
     let columns = ["workload", "metric", "variant", of_a.as_str(), of_b.as_str(), "proven"];
     let rows: Vec<Vec<String>> = compared.rows.iter().map(row).collect();
+    out.insert_str(0, &disagreements(compared));
     out.push_str(&fitted(&columns, &rows, 3));
     if !compared.placements.is_empty() {
         out.push_str("\nWoken tasks by distance from the waking CPU, percent of all wake-ups\n\n");
         out.push_str(&placements(&compared.placements, [&a, &b]));
     }
-    if with_counters {
+    let is_shown = |c: &&Counted| with_counters || ALWAYS.contains(&c.counter.as_str());
+    let shown: Vec<&Counted> = compared.counters.iter().filter(is_shown).collect();
+    if !shown.is_empty() {
         out.push_str("\nWhat either engine counted, mean a run; empty where it does not count\n\n");
-        out.push_str(&counters(&compared.counters, [&a, &b]));
+        out.push_str(&counters(&shown, [&a, &b]));
     }
     out
 }
 
+/// A line for each change of which the engines' intervals have nothing in common.
+fn disagreements(compared: &Sides) -> String {
+    let apart: Vec<&Row> = compared.rows.iter().filter(|row| row.apart).collect();
+    if apart.is_empty() {
+        return String::new();
+    }
+    let [a, b] = compared.engines;
+    let line = |row: &&Row| {
+        let [one, other] = [0, 1].map(|side| signed(row.sides[side].percent.estimate, 2));
+        let Row { workload, metric, variant, .. } = row;
+        format!("  {workload}, {metric}, {variant}: {one} % by {a}, {other} % by {b}\n")
+    };
+    let lines: String = apart.iter().map(line).collect();
+    format!("The engines disagree by more than their intervals:\n{lines}\n")
+}
+
 /// A row for each counter that is not 0 in both.
-fn counters(counted: &[Counted], [a, b]: [&str; 2]) -> String {
-    let is_zero = |c: &&Counted| c.means.iter().all(|m| m.is_none_or(|m| m == 0.0));
+fn counters(counted: &[&Counted], [a, b]: [&str; 2]) -> String {
+    let is_zero = |c: &&&Counted| c.means.iter().all(|m| m.is_none_or(|m| m == 0.0));
     let rows: Vec<Vec<String>> = counted
         .iter()
         .filter(|c| !is_zero(c))

@@ -9,7 +9,7 @@ use crate::runs::{Results, WorkloadResults};
 use crate::{Engine, ResultsError, counters};
 use machine::distance::Distance;
 use serde::Serialize;
-use stats::{Better, Comparison, Verdict};
+use stats::{Better, Comparison, Interval, Verdict};
 use std::path::Path;
 
 /// What two changes say of one another.
@@ -43,6 +43,8 @@ pub struct Row {
     pub sides: [Comparison; 2],
     /// What they say of one another.
     pub agreement: Agreement,
+    /// Whether the intervals of the two changes have nothing in common.
+    pub apart: bool,
 }
 
 /// Where woken tasks landed under a variant, by both engines.
@@ -146,6 +148,7 @@ fn rows(a: &WorkloadAnalysis, b: &WorkloadAnalysis) -> Vec<Row> {
                 variant: side.name.clone(),
                 sides: [one, other],
                 agreement: agreement(one.verdict, other.verdict),
+                apart: apart(&one.percent, &other.percent),
             });
         }
     }
@@ -163,6 +166,10 @@ fn agreement(a: Verdict, b: Verdict) -> Agreement {
         (false, false) => Agreement::Opposite,
         _ => Agreement::OneOnly,
     }
+}
+
+fn apart(a: &Interval, b: &Interval) -> bool {
+    a.high < b.low || b.high < a.low
 }
 
 /// A workload with the results that it is part of.
