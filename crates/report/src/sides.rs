@@ -5,7 +5,7 @@ use crate::table::fitted;
 use results::sides::{Agreement, Counted, Placement, Row, Sides};
 
 /// Counters that are always shown, where either engine has them.
-const ALWAYS: [&str; 3] = ["context_switches", "run_delay_ns", "kernel_splats"];
+const ALWAYS: [&str; 3] = ["context_switches", "run_delay_ns", results::counters::SPLATS];
 
 /// Where the engines disagree by more than their intervals; what changes by each, where woken tasks landed and how long they waited;
 /// if asked for, all that was counted.

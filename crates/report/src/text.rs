@@ -5,7 +5,8 @@ use crate::layouts::{Style, csv, markdown, ministats, plain};
 use crate::{comparison, constants, counters, hangs, validation, workload};
 use machine::{Constant, Mark};
 use results::analysis::{Finding, TableAnalysis, TablesAnalysis, WorkloadAnalysis};
-use results::{Analysis, WorkloadResults};
+use results::counters::splatted as splatted_runs;
+use results::{Analysis, Results, WorkloadResults};
 
 /// How results are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +63,11 @@ pub fn results(
     layout: Layout,
     with_counters: bool,
 ) -> Result<String, ReportError> {
-    let mut out = laid_out(&Sections { analysis, with_counters }, layout)?;
+    let mut out = match layout {
+        Layout::Csv => String::new(),
+        _ => splatted(analysis.results),
+    };
+    out.push_str(&laid_out(&Sections { analysis, with_counters }, layout)?);
     if with_counters && layout != Layout::Whole {
         for (workload, analysed) in analysis.results.workloads.iter().zip(&analysis.workloads) {
             out.push_str(&heading(&workload.title));
@@ -70,6 +75,23 @@ pub fn results(
         }
     }
     Ok(out)
+}
+
+/// A line for each variant whose kernel said that something went wrong, before all figures.
+fn splatted(results: &Results) -> String {
+    let mut out = String::new();
+    for variant in &results.experiment.variants {
+        let of =
+            |workload: &WorkloadResults| splatted_runs(results, workload.variant(&variant.name)?);
+        let all: Vec<(usize, usize)> = results.workloads.iter().filter_map(of).collect();
+        let bad: usize = all.iter().map(|(bad, _)| bad).sum();
+        let runs: usize = all.iter().map(|(_, runs)| runs).sum();
+        if bad > 0 {
+            let name = &variant.name;
+            out.push_str(&format!("variant `{name}`: the kernel warned in {bad} of {runs} runs\n"));
+        }
+    }
+    if out.is_empty() { out } else { out + "\n" }
 }
 
 /// What runs of a workload counted.

@@ -28,6 +28,17 @@ pub fn means(results: &Results, workload: &WorkloadResults) -> Vec<CounterMeans>
     (0..results.counters.len()).map(of).collect()
 }
 
+/// The counter of what a guest's kernel log says went wrong.
+pub const SPLATS: &str = "kernel_splats";
+
+/// How many runs of `variant` there are with something in the kernel's log that went wrong, and how many in all; none where that is not
+/// counted.
+pub fn splatted(results: &Results, variant: &VariantRuns) -> Option<(usize, usize)> {
+    let counter = results.counter(SPLATS)?;
+    let bad = variant.runs.iter().filter(|r| r.counters.get(counter).is_some_and(|&n| n > 0));
+    Some((bad.count(), variant.runs.len()))
+}
+
 /// Mean of the counter at `counter` over a variant's runs.
 pub fn mean(variant: &VariantRuns, counter: usize) -> Option<f64> {
     let values: Vec<f64> =

@@ -35,6 +35,7 @@ pub mod programs;
 pub mod qemu;
 pub mod session;
 pub mod shown;
+pub mod splats;
 pub mod symbols;
 mod worker;
 

@@ -12,6 +12,7 @@ use crate::firmware::TreeEdits;
 use crate::frames::Said;
 use crate::programs::{FileSource, Program, WORKER};
 use crate::qemu::Qemu;
+use crate::splats::{Splat, splats};
 use crate::{KernelImage, VmError, elf, guest};
 use flate2::read::GzDecoder;
 use kernel::recorded::schedstat::Schedstat;
@@ -48,6 +49,8 @@ pub struct Answer {
     pub context_switches: u64,
     /// The program's timeline as ftrace's text, compressed with gzip, if it was wanted.
     pub trace_gz: Option<Vec<u8>>,
+    /// What the kernel's log says went wrong: during the run, and in the first run of a boot, also before.
+    pub splats: Vec<Splat>,
 }
 
 impl Answer {
@@ -217,7 +220,9 @@ fn answer(archive: &[u8]) -> Result<Answer, String> {
         let number = said.trim().strip_prefix("ctxt ").and_then(|n| n.parse::<u64>().ok());
         number.ok_or_else(|| format!("{name}: found `{said}`, expected ctxt and a number"))
     };
+    let log = |name: &str| files.get(name).map(|log| splats(&String::from_utf8_lossy(log)));
     Ok(Answer {
+        splats: ["log.before", "log"].into_iter().filter_map(log).flatten().collect(),
         stdout,
         schedstat: schedstat("schedstat.after")?.since(&schedstat("schedstat.before")?),
         context_switches: switches("stat.after")?.saturating_sub(switches("stat.before")?),
@@ -282,6 +287,7 @@ mod tests {
             stdout: String::new(),
             schedstat: Schedstat::parse(STAT).unwrap(),
             context_switches: 0,
+            splats: vec![],
             trace_gz: Some(gz.finish().unwrap()),
         };
         let mut text = String::new();

@@ -70,6 +70,10 @@ pub fn tell(bar: &ProgressBar, told: Told) {
             });
             bar.set_message(format!("boot {number} of {of}"));
         }
+        Told::Splat { variant, splat } => bar.suspend(|| {
+            anstream::eprintln!("vm: variant `{variant}`: {}", splat.title);
+            splat.lines.iter().for_each(|line| anstream::eprintln!("  | {line}"));
+        }),
         Told::Counted { run, of } => bar.set_message(format!("{run} of {of} runs")),
         Told::Progress(progress) => {
             bar.set_length(progress.runs_in_all as u64);

@@ -24,6 +24,7 @@ use vm::programs::Program;
 use vm::qemu::Qemu;
 use vm::session::{Answer, GuestRun, Heard, Session};
 use vm::shown::in_words;
+use vm::splats::Splat;
 
 /// A run: its cell and number.
 type Task = (usize, u32);
@@ -44,6 +45,13 @@ pub enum Told<'a> {
     },
     /// What guests cannot show of the machine, a line each.
     Lost(&'a str),
+    /// A kernel's log says that something went wrong, which this boot has not said before.
+    Splat {
+        /// The variant that ran.
+        variant: &'a str,
+        /// The report.
+        splat: &'a Splat,
+    },
     /// How far it is.
     Progress(Progress),
     /// A run that was watched is done.
@@ -112,6 +120,8 @@ struct Done<'a> {
     journal: Option<&'a Journal>,
     progress: Progress,
     left: Vec<u32>,
+    /// By variant: reports of kernels that were told.
+    said: BTreeSet<(String, String)>,
     tell: &'a mut dyn FnMut(Told),
 }
 
@@ -176,7 +186,7 @@ impl Bench {
             resumed: runs.len(),
         };
         tell(Told::Progress(progress));
-        Done { runs, journal, progress, left, tell }
+        Done { runs, journal, progress, left, said: BTreeSet::new(), tell }
     }
 
     /// Boots in a random order, round by round, each with its runs in a random order. They do not depend on what a
@@ -284,7 +294,13 @@ impl Bench {
             run: task.1,
             reason: Box::new(EngineError::Reported(reason)),
         };
-        let run = self.measured(task, &answer.map_err(failed)?, ground).map_err(failed)?;
+        let answer = answer.map_err(failed)?;
+        for splat in &answer.splats {
+            if done.said.insert((variant.to_string(), splat.title.clone())) {
+                (done.tell)(Told::Splat { variant, splat });
+            }
+        }
+        let run = self.measured(task, &answer, ground).map_err(failed)?;
         if let Some(journal) = done.journal {
             journal.keep((workload, variant), &run, None)?;
         }

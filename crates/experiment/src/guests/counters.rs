@@ -6,6 +6,7 @@
 use kernel::recorded::schedstat::{CpuStat, LbStat, REASONS, Schedstat};
 use machine::CpuSet;
 use machine::distance::{Distance, Distances};
+use results::counters::SPLATS;
 use vm::session::Answer;
 use workload::Counter;
 
@@ -13,7 +14,7 @@ use workload::Counter;
 pub fn schema() -> Vec<Counter> {
     // No CPU and no domain: the names are the same, whatever is counted.
     let nothing = Schedstat::default();
-    let table = table(&nothing, 0, [0; Distance::COUNT]);
+    let table = table(&nothing, (0, 0), [0; Distance::COUNT]);
     table.into_iter().map(|(counter, _)| counter).collect()
 }
 
@@ -21,14 +22,15 @@ pub fn schema() -> Vec<Counter> {
 pub fn counters(answer: &Answer, distances: &Distances) -> Vec<u64> {
     let stat = &answer.schedstat;
     let by_distance = wakeups_by_distance(stat, distances);
-    let table = table(stat, answer.context_switches, by_distance);
+    let splats = answer.splats.len() as u64;
+    let table = table(stat, (answer.context_switches, splats), by_distance);
     table.into_iter().map(|(_, value)| value).collect()
 }
 
 /// Every counter with its value.
 fn table(
     stat: &Schedstat,
-    context_switches: u64,
+    (context_switches, splats): (u64, u64),
     wakeups: [u64; Distance::COUNT],
 ) -> Vec<(Counter, u64)> {
     let number = Counter::number;
@@ -46,6 +48,7 @@ fn table(
             Counter::ns("run_delay_ns", "time that tasks were runnable without running"),
             sum(&|c| c.run_delay_ns),
         ),
+        (number(SPLATS, "warnings, bugs and stalls in the kernel's log"), splats),
         (number("ttwu_count", "wake-ups (try_to_wake_up)"), sum(&|c| c.ttwu_count)),
         (
             number("ttwu_move_affine", "wake-ups that wake_affine() gave to the waker's CPU"),
@@ -111,8 +114,13 @@ mod tests {
             domain(2, "ffff", 8)
         );
         let schedstat = Schedstat::parse(&text).unwrap();
-        let answer =
-            Answer { stdout: String::new(), schedstat, context_switches: 11, trace_gz: None };
+        let answer = Answer {
+            stdout: String::new(),
+            schedstat,
+            context_switches: 11,
+            trace_gz: None,
+            splats: vec![],
+        };
         let (schema, counters) = (schema(), counters(&answer, &Distances::new(&machine)));
         assert_eq!(schema.len(), counters.len());
         let of = |name: &str| counters[schema.iter().position(|c| c.name == name).unwrap()];

@@ -159,6 +159,12 @@ feature() {
     done
 }
 
+# log_since FILE: the kernel's messages since the last call, if one of them may be about something that went wrong.
+log_since() {
+    dmesg -c > /tmp/log
+    grep -qE 'WARNING: |BUG: |INFO: |UBSAN: |kernel BUG at |Oops: ' /tmp/log && cp /tmp/log "$1"
+}
+
 # run N: one run of a program, with what the scheduler counted meanwhile. /runs/N holds four scripts, `traced` where
 # a timeline is wanted, and `counted` where lines are counted.
 run() {
@@ -167,6 +173,7 @@ run() {
     rm -rf "$out"
     mkdir "$out"
     note "run $1"
+    log_since "$out/log.before"
     # shellcheck source=/dev/null
     if (. "$here/before") > "$out/before" 2>&1; then
         cat /proc/schedstat > "$out/schedstat.before"
@@ -188,6 +195,7 @@ run() {
     fi
     # shellcheck source=/dev/null
     (. "$here/after") > "$out/after" 2>&1 || note "run $1 left something behind"
+    log_since "$out/log"
     tar -C "$out" -czf /tmp/run.tar.gz .
     send "run-$1.tar.gz" /tmp/run.tar.gz
 }
