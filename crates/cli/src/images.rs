@@ -8,6 +8,7 @@ use definition::file::{Patches, VariantEntry};
 use definition::{Plan, SourceEntry};
 use kernel::{Kernel, Version};
 use std::path::{Path, PathBuf};
+use tree::Library;
 use tree::image::{Image, Images, Order, Target, Toolchain};
 use vm::board::Board;
 use vm::{Arch, Cache, KernelImage};
@@ -24,19 +25,7 @@ pub fn given(
     if let Some(package) = &args.kernel_deb {
         return Ok(Some(cache.kernel_of_package(package, arch()?)?));
     }
-    let Some(tree) = &args.kernel_source else { return Ok(None) };
-    let (kernel, tree) = match tree.parse::<Version>() {
-        Ok(version) if !Path::new(tree).exists() => (Some(version), None),
-        _ => (None, Some(tree.clone())),
-    };
-    let source = SourceEntry {
-        kernel,
-        tree,
-        commit: args.commit.clone(),
-        patch: Patches::Series(args.patches.clone()),
-        config_file: args.config.clone(),
-        ..SourceEntry::of(Version::OLDEST)
-    };
+    let Some(source) = source_of(args) else { return Ok(None) };
     let arch = arch()?;
     let image = built(&source, Path::new(""), cache, arch, None, args.debug_config);
     let image = image.map_err(|e| format!("--source: {e}"))?;
@@ -44,6 +33,33 @@ pub fn given(
         anstream::eprintln!("{}: left out: {line}", image.release);
     }
     Ok(Some(bootable(&image, arch)))
+}
+
+/// The source that the command line names.
+fn source_of(args: &OwnKernelArgs) -> Option<SourceEntry> {
+    let tree = args.kernel_source.as_ref()?;
+    let (kernel, tree) = match tree.parse::<Version>() {
+        Ok(version) if !Path::new(tree).exists() => (Some(version), None),
+        _ => (None, Some(tree.clone())),
+    };
+    Some(SourceEntry {
+        kernel,
+        tree,
+        commit: args.commit.clone(),
+        patch: Patches::Series(args.patches.clone()),
+        config_file: args.config.clone(),
+        ..SourceEntry::of(Version::OLDEST)
+    })
+}
+
+/// The scheduler of the source that the command line names, for the simulator.
+pub fn scheduler(args: &OwnKernelArgs, cache: &Cache) -> Result<Option<Library>, Failure> {
+    let Some(source) = source_of(args) else { return Ok(None) };
+    let (root, identity) = tree(&source, Path::new(""), cache)?;
+    let trees = trees(cache);
+    let name = identity.unwrap_or_else(|| "tree".to_owned());
+    let tree = trees.unnamed(&name, &root, &args.patches, args.config.as_deref())?;
+    Ok(Some(crate::kernels::built(&trees, &tree, &[])?))
 }
 
 /// By variant: the kernel of its source, where it has one, built where it has not been before.

@@ -234,6 +234,22 @@ fn compared(library: &Library, setting: &Setting) -> Result<(String, Vec<String>
     Ok((log, lines))
 }
 
+/// Where the domains that the tree's own code builds for `machine` in the simulator differ from those that are predicted for `kernel`.
+/// `last` is the CPU that went offline last.
+pub fn differences(
+    library: &Library,
+    machine: &Machine,
+    kernel: &Kernel,
+    last: Option<usize>,
+) -> Result<Vec<String>, Failure> {
+    let whole = Machine { online: machine.possible(), ..machine.clone() };
+    let mut offline: Vec<u32> =
+        (&whole.online - &machine.online).iter().map(|cpu| cpu as u32).collect();
+    offline.sort_by_key(|&cpu| (Some(cpu as usize) == last, std::cmp::Reverse(cpu)));
+    let setting = Setting { whole, online: machine.clone(), kernel: kernel.clone(), offline };
+    Ok(compared(library, &setting)?.1)
+}
+
 fn domains(args: &KernelDomainsArgs) -> Result<(), Failure> {
     let trees = trees(&cache(&args.cache)?);
     let tree = trees.get(&args.name)?;

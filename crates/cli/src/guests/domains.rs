@@ -1,12 +1,14 @@
 //! `schedscape vm domains`.
 
+use super::cache;
 use super::guest::Ready;
 use crate::Failure;
 use crate::args::{DomainsFormat, VmDomainsArgs};
 use crate::domains::Question;
 use crate::domains_diff::{Differ, of_step};
+use crate::kernels::differences;
 use crate::output::print;
-use crate::{machines, recorded};
+use crate::{images, machines, recorded};
 use machine::Machine;
 use report::domains_tree::domains_tree;
 use report::setup::study_form;
@@ -43,6 +45,19 @@ pub fn domains(args: &VmDomainsArgs) -> Result<(), Failure> {
     show(args, &ready, &steps, &step)
 }
 
+/// Where the domains of the tree's own code in the simulator differ from the prediction, if the kernel is built from a tree.
+fn simulated(
+    args: &VmDomainsArgs,
+    ready: &Ready,
+    machine: &Machine,
+    last: Option<usize>,
+) -> Result<Option<Vec<String>>, Failure> {
+    match images::scheduler(&args.guest.own, &cache(&args.guest.cache)?)? {
+        None => Ok(None),
+        Some(library) => Ok(Some(differences(&library, machine, &ready.model, last)?)),
+    }
+}
+
 fn show(args: &VmDomainsArgs, ready: &Ready, steps: &[Step], dir: &Path) -> Result<(), Failure> {
     let spec = dir.display().to_string();
     let (files, log) = (recorded::captured(&spec)?, recorded::log(&spec)?);
@@ -53,18 +68,24 @@ fn show(args: &VmDomainsArgs, ready: &Ready, steps: &[Step], dir: &Path) -> Resu
     let machine = ready.described.with_online(online)?;
     if args.diff {
         let last = steps.last().and_then(|s| s.offline.last()).map(|cpu| cpu.0 as usize);
+        let (name, release) = (&ready.board.machine.name, &ready.kernel.release);
+        let simulated = simulated(args, ready, &machine, last)?;
         let question = Question { machine, kernel: ready.model.clone(), went_offline: last };
         let built = question.built(&question.kernel)?;
-        return match of_step(&spec, &question, &built)? {
-            None => print(&format!(
-                "{}: kernel {} builds the predicted domains.\n",
-                ready.board.machine.name, ready.kernel.release
-            )),
-            Some(text) => {
-                print(&text)?;
-                Err(Box::new(Differ))
-            }
-        };
+        let guest = of_step(&spec, &question, &built)?;
+        print(&match &guest {
+            None => format!("{name}: kernel {release} builds the predicted domains.\n"),
+            Some(text) => text.clone(),
+        })?;
+        if let Some(differences) = &simulated {
+            let lines: String = differences.iter().map(|line| format!("  {line}\n")).collect();
+            print(&match differences.is_empty() {
+                true => format!("{name}: the tree's code in the simulator builds them as well.\n"),
+                false => format!("{name}: the tree's code in the simulator:\n{lines}"),
+            })?;
+        }
+        let same = guest.is_none() && simulated.is_none_or(|differences| differences.is_empty());
+        return if same { Ok(()) } else { Err(Box::new(Differ)) };
     }
     let built = || kernel::recorded::domains(&log, &files);
     print(&match args.format {
