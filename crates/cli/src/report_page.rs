@@ -10,7 +10,7 @@ use report::html::{Heats, Report, Source};
 use results::analysis::resampling;
 use results::heat::Heat;
 use results::store::{self, Stored};
-use results::{Analysis, Results, reproduce};
+use results::{Analysis, Results, reproduce, sides};
 
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     let stored = stored(args)?;
@@ -22,11 +22,17 @@ pub fn report(args: &ReportArgs) -> Result<(), Failure> {
         None => Analysis::of(results, resampling()?)?,
         Some(_) => Analysis::of_partial(results, resampling()?)?,
     };
+    let other = args.beside.as_deref().map(store::read).transpose()?;
+    let other = other.as_ref().map(|results| Analysis::of(results, resampling()?)).transpose()?;
+    let sides = other.as_ref().zip(args.beside.as_deref());
+    let sides = sides.map(|other| sides::compare((&analysis, args.dir.as_path()), other));
+    let sides = sides.transpose()?;
     let reproduction = reproduce::reproduce(&results.experiment, results.engine)?;
     let source = Source {
         analysis: &analysis,
         schedscape: &stored.schedscape,
         damage: stored.damage.as_ref().map(ToString::to_string),
+        beside: sides.as_ref(),
         heat: heats(args, results, plan.as_ref().ok())?,
         plan: plan.as_ref().map_err(Clone::clone),
         reproduction: &reproduction,

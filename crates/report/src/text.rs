@@ -65,7 +65,10 @@ pub fn results(
 ) -> Result<String, ReportError> {
     let mut out = match layout {
         Layout::Csv => String::new(),
-        _ => splatted(analysis.results),
+        _ => match splatted(analysis.results) {
+            lines if lines.is_empty() => lines,
+            lines => lines + "\n",
+        },
     };
     out.push_str(&laid_out(&Sections { analysis, with_counters }, layout)?);
     if with_counters && layout != Layout::Whole {
@@ -78,7 +81,7 @@ pub fn results(
 }
 
 /// A line for each variant whose kernel said that something went wrong, before all figures.
-fn splatted(results: &Results) -> String {
+pub(crate) fn splatted(results: &Results) -> String {
     let mut out = String::new();
     for variant in &results.experiment.variants {
         let of =
@@ -91,7 +94,7 @@ fn splatted(results: &Results) -> String {
             out.push_str(&format!("variant `{name}`: the kernel warned in {bad} of {runs} runs\n"));
         }
     }
-    if out.is_empty() { out } else { out + "\n" }
+    out
 }
 
 /// What runs of a workload counted.

@@ -47,10 +47,14 @@ pub enum StyleName {
 Examples:
   schedscape report out/big-core
   schedscape report out/big-core --output big-core.html --svg pictures
+  schedscape report out/both/sim --beside out/both/vm
   schedscape report out/clusters --workload hackbench-48 --output clusters.html")]
 pub struct ReportArgs {
     /// A directory written by `run --out`
     pub dir: PathBuf,
+    /// Results of the same experiment by another engine, to be set beside these
+    #[arg(long, value_name = "DIR")]
+    pub beside: Option<PathBuf>,
     /// File to write; it appears only when complete
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,

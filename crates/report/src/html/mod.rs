@@ -14,6 +14,7 @@ use definition::Plan;
 use results::Analysis;
 use results::heat::Heat;
 use results::reproduce::Reproduction;
+use results::sides::Sides;
 
 /// All that a report is made of.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub struct Source<'a> {
     pub damage: Option<String>,
     /// The experiment with its machine and kernels, or why there is none any more.
     pub plan: Result<&'a Plan, String>,
+    /// The experiment by another engine beside this one.
+    pub beside: Option<&'a Sides>,
     /// One run of one workload, CPU by CPU.
     pub heat: Heats,
     /// How to run it again.

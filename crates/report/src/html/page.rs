@@ -11,6 +11,7 @@ use crate::error::ReportError;
 use crate::hangs::{self, Said};
 use crate::machine_svg::machine_svg;
 use crate::machine_tree::machine_tree;
+use crate::text::splatted;
 use crate::validation::validation;
 use askama::Template;
 
@@ -28,6 +29,10 @@ pub(super) struct Page {
     schedscape: String,
     seed: u64,
     damage: Option<String>,
+    /// A line for each variant whose kernel said that something went wrong.
+    warned: Vec<String>,
+    /// Both engines, and what is set side by side of them.
+    beside: Option<(String, String)>,
     machine_name: String,
     machine: Result<Drawing, String>,
     variants: Vec<Variant>,
@@ -90,6 +95,11 @@ impl Page {
             schedscape: source.schedscape.to_string(),
             seed: experiment.seed(),
             damage: source.damage.clone(),
+            warned: splatted(results).lines().map(str::to_owned).collect(),
+            beside: source.beside.map(|sides| {
+                let [a, b] = sides.engines;
+                (format!("{a} and {b}"), crate::sides::sides(sides, false))
+            }),
             machine_name: experiment.machine.clone(),
             machine: machine(source),
             variants: compared::variants(source),

@@ -44,6 +44,7 @@ fn report(plan: Result<&Plan, String>, results: &Results) -> Report {
         schedscape: "1.2.3",
         damage: None,
         plan,
+        beside: None,
         heat,
         reproduction: &reproduction,
     };
@@ -307,11 +308,14 @@ fn tables_of_rows_are_drawn_as_lines() {
     let analysis = Analysis::of(&results, resampling()).expect("an analysis");
     let reproduction =
         results::reproduce::reproduce(&results.experiment, Engine::Sim).expect("a command");
+    let (here, there) = (std::path::Path::new("a"), std::path::Path::new("b"));
+    let sides = results::sides::compare((&analysis, here), (&analysis, there)).expect("two sides");
     let source = Source {
         analysis: &analysis,
         schedscape: "1.2.3",
         damage: Some("runs.parquet: found half".to_string()),
         plan: Err("none".to_string()),
+        beside: Some(&sides),
         heat: Heats::None("none".to_string()),
         reproduction: &reproduction,
     };
@@ -323,6 +327,7 @@ fn tables_of_rows_are_drawn_as_lines() {
     let html = report.html().expect("a page");
     parsed(&html);
     assert!(html.contains("big-core is better than vanilla over all rows"), "the verdict");
+    assert!(html.contains("By two engines: sim and sim"), "the other engine");
     assert!(html.contains("found half"));
 }
 
