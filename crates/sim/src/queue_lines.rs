@@ -108,11 +108,11 @@ impl QueueLines {
         mut fetch: impl FnMut(Cpu),
     ) {
         let level = level.min(LEVELS - 1);
-        let domains = &topo.domains[cpu as usize][..=level];
+        let domain = &topo.domains[cpu as usize][level];
         let own = topo.llc_of[cpu as usize];
         let since_ns = self.since_ns(cpu);
-        let lowest = |at: Cpu| domains.iter().position(|d| d.span.contains(at as usize));
-        for &llc in &domains[level].llcs {
+        let lowest = |at: Cpu| topo.lowest_level(cpu, at).filter(|&l| l <= level);
+        for &llc in &domain.llcs {
             // Domains hold all of another last-level cache or nothing.
             let outer = topo.llcs[llc as usize].cpus.first().filter(|_| llc != own);
             let outer = outer.and_then(|&first| lowest(first));

@@ -120,8 +120,14 @@ pub struct Topology {
     pub pipeline_of: Vec<u16>,
     /// By pipeline: its online CPUs.
     pub pipelines: Vec<Box<[Cpu]>>,
-    distances: Distances,
+    /// By CPU and CPU: how far apart they are.
+    apart: Box<[Distance]>,
+    /// By CPU and CPU: the lowest of the first's domains that holds the second; [`NO_LEVEL`] if none does.
+    lowest: Box<[u8]>,
 }
+
+/// No domain.
+const NO_LEVEL: u8 = u8::MAX;
 
 fn list(set: &CpuSet) -> Box<[Cpu]> {
     set.iter().map(|c| c as Cpu).collect()
@@ -141,6 +147,23 @@ fn number(sets: &[CpuSet]) -> (Vec<u16>, Vec<CpuSet>) {
         })
         .collect();
     (ids, distinct)
+}
+
+fn apart(machine: &Machine) -> Box<[Distance]> {
+    let (distances, nr) = (Distances::new(machine), machine.cpus.len());
+    (0..nr * nr).map(|at| distances.between(at / nr, at % nr)).collect()
+}
+
+fn lowest(built: &Domains) -> Box<[u8]> {
+    let nr = built.by_cpu.len();
+    let mut all = vec![NO_LEVEL; nr * nr];
+    for (cpu, chain) in built.by_cpu.iter().enumerate() {
+        // Lower levels come last and stay.
+        for (level, domain) in chain.iter().enumerate().rev() {
+            domain.span.iter().for_each(|other| all[cpu * nr + other] = level as u8);
+        }
+    }
+    all.into()
 }
 
 impl Topology {
@@ -174,14 +197,21 @@ impl Topology {
             smt: built.smt_mask.iter().map(list).collect(),
             capacity: built.capacity.clone(),
             pipelines: pipelines.iter().map(|p| list(&(p & &machine.online))).collect(),
-            distances: Distances::new(machine),
+            apart: apart(machine),
+            lowest: lowest(built),
             pipeline_of,
         }
     }
 
     /// How far apart two CPUs are.
     pub fn distance(&self, a: Cpu, b: Cpu) -> Distance {
-        self.distances.between(a as usize, b as usize)
+        self.apart[a as usize * self.nr_cpus + b as usize]
+    }
+
+    /// The lowest domain of `cpu` that holds `other`, by its level; none where no domain does.
+    pub fn lowest_level(&self, cpu: Cpu, other: Cpu) -> Option<usize> {
+        let level = self.lowest[cpu as usize * self.nr_cpus + other as usize];
+        (level != NO_LEVEL).then_some(usize::from(level))
     }
 
     /// The distances that occur between online CPUs.
