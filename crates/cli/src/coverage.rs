@@ -47,7 +47,7 @@ impl Counting {
             let runs = Coverage::read(library, &runs)?;
             let info = boots.plus(&runs).lcov(library, &variant.name);
             write_whole(&self.to.join(format!("{}.info", variant.name)), &info)?;
-            let tree = tree(plan, cache, source)?;
+            let tree = tree(plan.folder(), cache, source)?;
             if !tree.patches.is_empty() {
                 let told = told(&added(&tree, library)?, &boots, &runs);
                 anstream::eprint!("coverage: variant `{}`: {told}", variant.name);

@@ -135,8 +135,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 fn run_plan(args: &RunArgs, plan: Plan) -> Result<(), Failure> {
-    let guests = args.engine.contains(&EngineName::Vm);
-    if !guests {
+    if !args.engine.contains(&EngineName::Vm) {
         args.guest.refuse_for_sim(args.boots.map(|_| "--boots"))?;
     }
     match args.engine[..] {
@@ -154,14 +153,13 @@ fn by_two(args: &RunArgs, plan: Plan, engines: [EngineName; 2]) -> Result<(), Fa
     if args.layout.layout() != Layout::Whole {
         return Err("--style and --csv: found two engines, expected one".into());
     }
+    let before = setup_of(args, &plan)?;
     let mut ran = Vec::new();
     for engine in engines {
         let out = args.out.as_ref().map(|dir| dir.join(engine.name()));
         ran.push(by_engine(&RunArgs { out, ..args.clone() }, plan.clone(), engine)?);
     }
-    if !args.json {
-        print(&setup::setup(&plan)?)?;
-    }
+    print(&before)?;
     let resampling = resampling()?;
     let [a, b] = [0, 1].map(|side| Analysis::of(&ran[side].results, resampling));
     let (a, b) = (a?, b?);
@@ -169,24 +167,29 @@ fn by_two(args: &RunArgs, plan: Plan, engines: [EngineName; 2]) -> Result<(), Fa
     show_sides(&sides::compare((&a, &first), (&b, &second))?, args.json, args.counters)
 }
 
+/// What stands before the results of `plan`; nothing where data are wanted.
+fn setup_of(args: &RunArgs, plan: &Plan) -> Result<String, Failure> {
+    match args.json || args.layout.layout() == Layout::Csv {
+        true => Ok(String::new()),
+        false => Ok(setup::setup(plan)?),
+    }
+}
+
 /// An experiment as an engine ran it.
 struct Ran {
     plan: Plan,
+    before: String,
     results: Results,
 }
 
 impl Ran {
-    fn show(&self, args: &RunArgs) -> Result<(), Failure> {
+    fn show(self, args: &RunArgs) -> Result<(), Failure> {
         let analysis = Analysis::of(&self.results, resampling()?)?;
         if args.json {
             return print_json(&json::run(&self.plan, &analysis)?);
         }
-        let layout = args.layout.layout();
-        let before = match layout {
-            Layout::Csv => String::new(),
-            _ => setup::setup(&self.plan)?,
-        };
-        print(&(before + &text::results(&analysis, layout, args.counters)?))
+        let shown = text::results(&analysis, args.layout.layout(), args.counters)?;
+        print(&(self.before + &shown))
     }
 }
 
@@ -204,17 +207,19 @@ fn by_engine(args: &RunArgs, plan: Plan, engine: EngineName) -> Result<Ran, Fail
                 Ok(results)
             };
             let keys: Vec<String> = libraries.iter().flatten().map(|l| l.key.clone()).collect();
+            let before = setup_of(args, &plan)?;
             let results = run_by(args, &plan, Engine::Sim, &keys, &run)?;
-            Ok(Ran { plan, results })
+            Ok(Ran { plan, before, results })
         }
         EngineName::Vm => {
             let (bench, options) = guests::bench(plan, &args.guest, args.boots.unwrap_or(1))?;
             let run = |journal: Option<&Journal>| guests::run_bench(&bench, &options, journal);
-            // A kernel's directory is named by what it was built of.
-            let own = options.own.iter().flatten();
+            // The directory of a kernel from a source is named by what it was built of.
+            let own = options.own.iter().flatten().chain(&options.given);
             let keys: Vec<String> = own.map(|kernel| kernel.image.display().to_string()).collect();
+            let before = setup_of(args, &bench.plan)?;
             let results = run_by(args, &bench.plan, options.engine(), &keys, &run)?;
-            Ok(Ran { plan: bench.plan, results })
+            Ok(Ran { plan: bench.plan, before, results })
         }
     }
 }

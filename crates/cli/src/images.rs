@@ -2,12 +2,13 @@
 
 use crate::Failure;
 use crate::args::OwnKernelArgs;
-use crate::kernels::{fetched, trees};
+use crate::kernels::{self, release_named, trees};
 use crate::progress;
+use crate::sources::{self, Root, hz_line};
 use definition::file::{Patches, VariantEntry};
 use definition::{Plan, SourceEntry};
-use kernel::{Kernel, Version};
-use std::path::{Path, PathBuf};
+use kernel::Version;
+use std::path::Path;
 use tree::Library;
 use tree::image::{Image, Images, Order, Target, Toolchain};
 use vm::board::Board;
@@ -38,10 +39,8 @@ pub fn given(
 /// The source that the command line names.
 fn source_of(args: &OwnKernelArgs) -> Option<SourceEntry> {
     let tree = args.kernel_source.as_ref()?;
-    let (kernel, tree) = match tree.parse::<Version>() {
-        Ok(version) if !Path::new(tree).exists() => (Some(version), None),
-        _ => (None, Some(tree.clone())),
-    };
+    let kernel = release_named(tree);
+    let tree = kernel.is_none().then(|| tree.clone());
     Some(SourceEntry {
         kernel,
         tree,
@@ -55,11 +54,8 @@ fn source_of(args: &OwnKernelArgs) -> Option<SourceEntry> {
 /// The scheduler of the source that the command line names, for the simulator.
 pub fn scheduler(args: &OwnKernelArgs, cache: &Cache) -> Result<Option<Library>, Failure> {
     let Some(source) = source_of(args) else { return Ok(None) };
-    let (root, identity) = tree(&source, Path::new(""), cache)?;
-    let trees = trees(cache);
-    let name = identity.unwrap_or_else(|| "tree".to_owned());
-    let tree = trees.unnamed(&name, &root, &args.patches, args.config.as_deref())?;
-    Ok(Some(crate::kernels::built(&trees, &tree, &[])?))
+    let tree = sources::tree(Path::new(""), cache, &source)?;
+    Ok(Some(kernels::built(&trees(cache), &tree, &[])?))
 }
 
 /// By variant: the kernel of its source, where it has one, built where it has not been before.
@@ -90,8 +86,7 @@ fn of_variant(
     let wrong = |e: Failure| -> Failure {
         format!("{}: variant `{}`: source: {e}", plan.path, variant.name).into()
     };
-    let hz = variant.hz.filter(|&hz| hz != Kernel::DEFAULT_HZ);
-    let image = built(source, plan.folder(), cache, arch, hz, debug).map_err(wrong)?;
+    let image = built(source, plan.folder(), cache, arch, variant.hz, debug).map_err(wrong)?;
     for line in &image.left_out {
         anstream::eprintln!("variant `{}`: {}: left out: {line}", variant.name, image.release);
     }
@@ -99,7 +94,7 @@ fn of_variant(
 }
 
 /// The kernel of `source`, whose files are relative to `folder`, with progress on a terminal's stderr.
-pub fn built(
+fn built(
     source: &SourceEntry,
     folder: &Path,
     cache: &Cache,
@@ -107,62 +102,30 @@ pub fn built(
     hz: Option<u32>,
     debug: bool,
 ) -> Result<Image, Failure> {
-    let (root, identity) = tree(source, folder, cache)?;
+    let Root { path, name, identity } = sources::root(source, folder, cache, true)?;
     let toolchain = toolchain(cache, arch)?;
     let config = source.config_file.as_ref().map(|file| folder.join(file));
-    let hz = hz.into_iter().flat_map(|hz| [format!("CONFIG_HZ_{hz}=y")]);
     let order = Order {
-        root: &root,
+        root: &path,
         identity,
         patches: source.patches(folder),
         config: config.as_deref(),
-        options: hz.chain(source.config_lines()).collect(),
+        options: hz_line(hz).into_iter().chain(source.config_lines()).collect(),
         debug,
         target: target(arch),
         toolchain: &toolchain,
     };
     let bar = progress::bar("{spinner} {msg}, {elapsed}")?;
-    let name = root.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     let say = |step: &str| bar.set_message(format!("{name}: {step}"));
     let image = Images::new(&cache.dir().join("images")).get(&order, &say);
     bar.finish_and_clear();
     Ok(image?)
 }
 
-/// Where the whole tree of `source` is, and what tells it from others where it never changes.
-fn tree(
-    source: &SourceEntry,
-    folder: &Path,
-    cache: &Cache,
-) -> Result<(PathBuf, Option<String>), Failure> {
-    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    match (source.kernel, source.root(folder), &source.commit) {
-        (Some(version), _, _) => {
-            let root = fetched(cache, version)?;
-            // The package's directory has its version.
-            let identity = root.parent().and_then(name);
-            Ok((root, identity))
-        }
-        (None, Some(root), None) => Ok((root, None)),
-        (None, Some(root), Some(commit)) => {
-            let root = trees(cache).commit(&root, commit, true)?;
-            let identity = name(&root);
-            Ok((root, identity))
-        }
-        (None, None, _) => Err("found neither kernel nor tree, expected one".into()),
-    }
-}
-
 /// An installed compiler for `arch`, or Debian's from the cache.
 fn toolchain(cache: &Cache, arch: Arch) -> Result<Toolchain, Failure> {
     let cross = cache.cross_compiler(arch, |prefix| Toolchain::installed(prefix).works())?;
-    let mut toolchain = Toolchain::installed(&cross.prefix);
-    if let Some(root) = cross.root {
-        toolchain.path = vec![root.join("usr/bin")];
-        let lib = format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH);
-        toolchain.libraries = vec![root.join(lib)];
-    }
-    Ok(toolchain)
+    Ok(Toolchain { prefix: cross.prefix, path: cross.programs, libraries: cross.libraries })
 }
 
 fn target(arch: Arch) -> Target {
@@ -174,7 +137,7 @@ fn target(arch: Arch) -> Target {
 }
 
 /// The image as guests boot it.
-pub fn bootable(image: &Image, arch: Arch) -> KernelImage {
+fn bootable(image: &Image, arch: Arch) -> KernelImage {
     KernelImage {
         version: (image.version.major, image.version.minor),
         release: image.release.clone(),

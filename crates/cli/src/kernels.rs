@@ -87,11 +87,9 @@ fn listed(all: &[Tree]) -> String {
 
 fn add(args: &AddArgs) -> Result<(), Failure> {
     let cache = cache(&args.cache)?;
-    let (root, default) = match args.source.parse::<Version>() {
-        Ok(version) if !Path::new(&args.source).exists() => {
-            (fetched(&cache, version)?, version.to_string())
-        }
-        _ => {
+    let (root, default) = match release_named(&args.source) {
+        Some(version) => (fetched(&cache, version)?, version.to_string()),
+        None => {
             let root = Path::new(&args.source).to_owned();
             let name = root.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
             (root, name)
@@ -100,6 +98,11 @@ fn add(args: &AddArgs) -> Result<(), Failure> {
     let name = args.name.as_deref().unwrap_or(&default);
     let tree = trees(&cache).add(name, &root, &args.patches, args.config.as_deref())?;
     print(&format!("{}: {} in {}\n", tree.name, tree.release, tree.root.display()))
+}
+
+/// The release that `source` is, unless there is a file of that name.
+pub fn release_named(source: &str) -> Option<Version> {
+    source.parse().ok().filter(|_| !Path::new(source).exists())
 }
 
 /// Trees of source packages that this process found, by cache.
@@ -145,6 +148,17 @@ struct Setting {
     offline: Vec<u32>,
 }
 
+impl Setting {
+    /// `online` is what of `booted` is left; the CPU `last` went last.
+    fn new(booted: Machine, online: Machine, kernel: Kernel, last: Option<usize>) -> Setting {
+        let whole = Machine { online: booted.possible(), ..booted };
+        let mut offline: Vec<u32> =
+            (&whole.online - &online.online).iter().map(|cpu| cpu as u32).collect();
+        offline.sort_by_key(|&cpu| (Some(cpu as usize) == last, std::cmp::Reverse(cpu)));
+        Setting { whole, online, kernel, offline }
+    }
+}
+
 /// The machine of a capture's first step: sysfs of later ones does not tell what offline CPUs shared.
 fn booted(spec: &str) -> Result<Option<Machine>, Failure> {
     let Some(first) = Path::new(spec).parent().map(|capture| capture.join("boot")) else {
@@ -159,17 +173,13 @@ fn booted(spec: &str) -> Result<Option<Machine>, Failure> {
 fn setting(machine: &MachineArgs, version: Version) -> Result<Setting, Failure> {
     let Snapshot { machine: online, release } = machines::resolve_snapshot(machine)?;
     let booted = booted(&machine.machine)?.unwrap_or_else(|| online.clone());
-    let whole = Machine { online: booted.possible(), ..booted };
     // A snapshot tells what its kernel was built without, which the same release of a tree is not.
     let kernel = match release {
         Some(release) if release.parse() == Ok(version) => recorded_kernel(&release, &online)?,
         _ => Kernel::new(version),
     };
     let last = recorded::last_offline(&machine.machine)?;
-    let mut offline: Vec<u32> =
-        (&whole.online - &online.online).iter().map(|cpu| cpu as u32).collect();
-    offline.sort_by_key(|&cpu| (Some(cpu as usize) == last, std::cmp::Reverse(cpu)));
-    Ok(Setting { whole, online, kernel, offline })
+    Ok(Setting::new(booted, online, kernel, last))
 }
 
 /// What is written to a kernel before it answers.
@@ -242,11 +252,7 @@ pub fn differences(
     kernel: &Kernel,
     last: Option<usize>,
 ) -> Result<Vec<String>, Failure> {
-    let whole = Machine { online: machine.possible(), ..machine.clone() };
-    let mut offline: Vec<u32> =
-        (&whole.online - &machine.online).iter().map(|cpu| cpu as u32).collect();
-    offline.sort_by_key(|&cpu| (Some(cpu as usize) == last, std::cmp::Reverse(cpu)));
-    let setting = Setting { whole, online: machine.clone(), kernel: kernel.clone(), offline };
+    let setting = Setting::new(machine.clone(), machine.clone(), kernel.clone(), last);
     Ok(compared(library, &setting)?.1)
 }
 

@@ -7,7 +7,7 @@ use definition::{ExperimentFile, Plan, SourceEntry};
 use kernel::Kernel;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tree::{Library, Sanitizer, Tree};
 use vm::Cache;
 
@@ -84,28 +84,56 @@ fn built_for(
     hz: Option<u32>,
     more: &[&str],
 ) -> Result<Library, Failure> {
-    let trees = trees(cache);
-    let tree = tree(plan, cache, source)?;
-    let hz = hz.filter(|&hz| hz != Kernel::DEFAULT_HZ).map(|hz| format!("CONFIG_HZ_{hz}=y"));
+    let tree = tree(plan.folder(), cache, source)?;
     let more = more.iter().map(|line| line.to_string());
-    let config: Vec<String> = hz.into_iter().chain(source.config_lines()).chain(more).collect();
-    built(&trees, &tree, &config)
+    let config: Vec<String> =
+        hz_line(hz).into_iter().chain(source.config_lines()).chain(more).collect();
+    built(&trees(cache), &tree, &config)
+}
+
+/// What makes the ticks of a kernel others than schedscape's.
+pub fn hz_line(hz: Option<u32>) -> Option<String> {
+    hz.filter(|&hz| hz != Kernel::DEFAULT_HZ).map(|hz| format!("CONFIG_HZ_{hz}=y"))
+}
+
+/// Where the tree of a source is.
+pub struct Root {
+    pub path: PathBuf,
+    /// What people know it by.
+    pub name: String,
+    /// What tells it from others, where it never changes: its package with the version, or its commit.
+    pub identity: Option<String>,
+}
+
+/// The tree that `source` names, whose files are relative to `folder`; of a commit what a scheduler's build reads, or the `whole` of it.
+pub fn root(
+    source: &SourceEntry,
+    folder: &Path,
+    cache: &Cache,
+    whole: bool,
+) -> Result<Root, Failure> {
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    if let Some(version) = source.kernel {
+        let path = fetched(cache, version)?;
+        // The package's directory has its version.
+        let identity = path.parent().and_then(name);
+        return Ok(Root { path, name: version.to_string(), identity });
+    }
+    let Some(path) = source.root(folder) else {
+        return Err("found neither kernel nor tree, expected one".into());
+    };
+    let base = name(&path).unwrap_or_default();
+    let Some(commit) = &source.commit else {
+        return Ok(Root { path, name: base, identity: None });
+    };
+    let path = trees(cache).commit(&path, commit, whole)?;
+    let identity = name(&path);
+    Ok(Root { path, name: format!("{base}-{commit}"), identity })
 }
 
 /// The tree that `source` names, under a name of its own.
-pub fn tree(plan: &Plan, cache: &Cache, source: &SourceEntry) -> Result<Tree, Failure> {
-    let (trees, folder) = (trees(cache), plan.folder());
-    let (root, base): (PathBuf, String) = match (source.kernel, source.root(folder)) {
-        (Some(version), _) => (fetched(cache, version)?, version.to_string()),
-        (None, Some(root)) => {
-            let name = root.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
-            match &source.commit {
-                None => (root, name),
-                Some(commit) => (trees.commit(&root, commit, false)?, format!("{name}-{commit}")),
-            }
-        }
-        (None, None) => return Err("found neither kernel nor tree, expected one".into()),
-    };
+pub fn tree(folder: &Path, cache: &Cache, source: &SourceEntry) -> Result<Tree, Failure> {
+    let Root { path, name, .. } = root(source, folder, cache, false)?;
     let config = source.config_file.as_ref().map(|file| folder.join(file));
-    Ok(trees.unnamed(&base, &root, &source.patches(folder), config.as_deref())?)
+    Ok(trees(cache).unnamed(&name, &path, &source.patches(folder), config.as_deref())?)
 }

@@ -12,11 +12,11 @@ const ALWAYS: [&str; 3] = ["context_switches", "run_delay_ns", results::counters
 pub fn sides(compared: &Sides, with_counters: bool) -> String {
     let [a, b] = compared.engines.map(|engine| engine.to_string());
     let (base, name) = (&compared.baseline, &compared.experiment);
-    let mut out = format!("{name}: change from {base} in percent, positive is better\n\n");
+    let mut out = disagreements(compared);
+    out.push_str(&format!("{name}: change from {base} in percent, positive is better\n\n"));
     let (of_a, of_b) = (format!("{a} [95 %]"), format!("{b} [95 %]"));
     let columns = ["workload", "metric", "variant", of_a.as_str(), of_b.as_str(), "proven"];
     let rows: Vec<Vec<String>> = compared.rows.iter().map(row).collect();
-    out.insert_str(0, &disagreements(compared));
     out.push_str(&fitted(&columns, &rows, 3));
     if !compared.placements.is_empty() {
         out.push_str("\nWoken tasks by distance from the waking CPU, percent of all wake-ups\n\n");

@@ -3,9 +3,10 @@
 use crate::error::ReportError;
 use crate::layouts::{Style, csv, markdown, ministats, plain};
 use crate::{comparison, constants, counters, hangs, validation, workload};
+use definition::file::VariantEntry;
 use machine::{Constant, Mark};
 use results::analysis::{Finding, TableAnalysis, TablesAnalysis, WorkloadAnalysis};
-use results::counters::splatted as splatted_runs;
+use results::counters::splatted;
 use results::{Analysis, Results, WorkloadResults};
 
 /// How results are laid out.
@@ -63,13 +64,12 @@ pub fn results(
     layout: Layout,
     with_counters: bool,
 ) -> Result<String, ReportError> {
-    let mut out = match layout {
-        Layout::Csv => String::new(),
-        _ => match splatted(analysis.results) {
-            lines if lines.is_empty() => lines,
-            lines => lines + "\n",
-        },
-    };
+    let mut out = String::new();
+    if layout != Layout::Csv {
+        let lines = warned(analysis.results);
+        lines.iter().for_each(|line| out.extend([line, "\n"]));
+        out.push_str(if lines.is_empty() { "" } else { "\n" });
+    }
     out.push_str(&laid_out(&Sections { analysis, with_counters }, layout)?);
     if with_counters && layout != Layout::Whole {
         for (workload, analysed) in analysis.results.workloads.iter().zip(&analysis.workloads) {
@@ -80,21 +80,17 @@ pub fn results(
     Ok(out)
 }
 
-/// A line for each variant whose kernel said that something went wrong, before all figures.
-pub(crate) fn splatted(results: &Results) -> String {
-    let mut out = String::new();
-    for variant in &results.experiment.variants {
-        let of =
-            |workload: &WorkloadResults| splatted_runs(results, workload.variant(&variant.name)?);
+/// A line for each variant whose kernel said that something went wrong.
+pub(crate) fn warned(results: &Results) -> Vec<String> {
+    let line = |variant: &VariantEntry| {
+        let of = |workload: &WorkloadResults| splatted(results, workload.variant(&variant.name)?);
         let all: Vec<(usize, usize)> = results.workloads.iter().filter_map(of).collect();
         let bad: usize = all.iter().map(|(bad, _)| bad).sum();
         let runs: usize = all.iter().map(|(_, runs)| runs).sum();
-        if bad > 0 {
-            let name = &variant.name;
-            out.push_str(&format!("variant `{name}`: the kernel warned in {bad} of {runs} runs\n"));
-        }
-    }
-    out
+        let name = &variant.name;
+        (bad > 0).then(|| format!("variant `{name}`: the kernel warned in {bad} of {runs} runs"))
+    };
+    results.experiment.variants.iter().filter_map(line).collect()
 }
 
 /// What runs of a workload counted.

@@ -42,19 +42,30 @@ pub(crate) fn short(of: &str) -> String {
     digits
 }
 
+/// A digest of parts in a row, of which none runs into the next.
+#[derive(Default)]
+pub(crate) struct Parts(Sha256);
+
+impl Parts {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.0.update((bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn digest(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
 /// A digest of files, by path and content, and of other things that matter.
 pub(crate) fn digest(files: &BTreeSet<PathBuf>, others: &[&str]) -> Result<String, TreeError> {
-    let mut digest = Sha256::new();
-    let mut part = |bytes: &[u8]| {
-        digest.update((bytes.len() as u64).to_le_bytes());
-        digest.update(bytes);
-    };
+    let mut parts = Parts::default();
     for file in files {
-        part(file.as_os_str().as_encoded_bytes());
-        part(&std::fs::read(file).map_err(TreeError::io(file))?);
+        parts.add(file.as_os_str().as_encoded_bytes());
+        parts.add(&std::fs::read(file).map_err(TreeError::io(file))?);
     }
-    others.iter().for_each(|text| part(text.as_bytes()));
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    others.iter().for_each(|text| parts.add(text.as_bytes()));
+    Ok(parts.digest())
 }
 
 #[cfg(test)]

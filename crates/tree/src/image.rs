@@ -23,7 +23,6 @@ use crate::{TreeError, make as run, missing_tools};
 use config::Wanted;
 use kernel::Version;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const MADE_OF: &str = "image.toml";
@@ -222,13 +221,12 @@ fn key(
     wanted: &Wanted,
     compiler: &str,
 ) -> Result<String, TreeError> {
-    let files: BTreeSet<PathBuf> = BTreeSet::new();
-    let mut texts = vec![identity.to_owned(), wanted.text.clone(), compiler.to_owned()];
+    let mut parts = content::Parts::default();
+    [identity, &wanted.text, compiler].iter().for_each(|text| parts.add(text.as_bytes()));
     for patch in &order.patches {
-        texts.push(std::fs::read_to_string(patch).map_err(TreeError::io(patch))?);
+        parts.add(&std::fs::read(patch).map_err(TreeError::io(patch))?);
     }
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let mut digest = content::digest(&files, &texts)?;
+    let mut digest = parts.digest();
     digest.truncate(16);
     Ok(format!("{}-{digest}", order.target.name()))
 }

@@ -44,17 +44,19 @@ pub(crate) fn make(
     targets: &[String],
     what: &str,
 ) -> Result<(), TreeError> {
+    let mut command = of_tree(Command::new("make"), farm, out, crate::arch::NAME);
+    run(command.args(targets), what).map(|_| ())
+}
+
+/// `make` in the farm for `arch`, with what it makes below `out`; targets are missing.
+pub(crate) fn of_tree(mut make: Command, farm: &Path, out: &Path, arch: &str) -> Command {
     let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let mut command = Command::new("make");
-    command
-        .arg("--directory")
-        .arg(farm)
-        .args(["--silent", "--keep-going"])
-        .arg(format!("--jobs={jobs}"));
-    command.arg(format!("ARCH={}", crate::arch::NAME)).arg(format!("O={}", out.display()));
+    make.arg("--directory").arg(farm).args(["--silent", "--keep-going"]);
+    make.arg(format!("--jobs={jobs}")).arg(format!("O={}", out.display()));
+    make.arg(format!("ARCH={arch}"));
     // Variables of a make that runs us would reach the kernel's.
-    command.args(targets).env_remove("MAKEFLAGS").env_remove("MAKELEVEL");
-    run(&mut command, what).map(|_| ())
+    make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL");
+    make
 }
 
 #[cfg(test)]

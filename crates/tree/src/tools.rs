@@ -2,7 +2,7 @@
 
 use crate::TreeError;
 use std::collections::BTreeSet;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 /// A program or a header, and the Debian package that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,17 +42,17 @@ pub(crate) fn check_tools(missing: Vec<Tool>) -> Result<(), TreeError> {
 pub(crate) fn missing_headers() -> Vec<Tool> {
     let mut command = Command::new("gcc");
     command.args(["-E", "-include", OBJECTS.name, "-xc", "/dev/null", "-o", "/dev/null"]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let is_there = command.status().is_ok_and(|status| status.success());
+    let is_there = quietly(&mut command).is_ok_and(|status| status.success());
     if is_there { vec![] } else { vec![OBJECTS] }
+}
+
+/// Runs a command of which nobody reads anything.
+pub(crate) fn quietly(command: &mut Command) -> std::io::Result<ExitStatus> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()
 }
 
 /// Those that are missing on this computer.
 pub fn missing_tools() -> Vec<Tool> {
-    let starts = |tool: &Tool| {
-        let mut command = Command::new(tool.name);
-        command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok()
-    };
+    let starts = |tool: &Tool| quietly(Command::new(tool.name).arg("--version")).is_ok();
     PROGRAMS.into_iter().filter(|tool| !starts(tool)).collect()
 }

@@ -14,6 +14,8 @@ use std::process::Command;
 
 /// What says which Debian this computer runs.
 const OS_RELEASE: &str = "/etc/os-release";
+/// Where an unpacked compiler has its programs.
+const PROGRAMS: &str = "usr/bin";
 
 /// A program's source.
 pub(crate) struct Sources {
@@ -91,11 +93,7 @@ impl Cache {
         }
         let fetched = self.fetch_compiler(arch);
         let built = fetched.and_then(|compiler| sources.compile(&compiler, directory, to));
-        built.map_err(|reason| VmError::NoCompiler {
-            arch: arch.debian(),
-            reason: Box::new(reason),
-            install: format!("apt install {}", packages(arch).join(" ")),
-        })
+        built.map_err(|reason| none(arch, reason))
     }
 
     /// What kernels for `arch` are compiled with: `is_good` says whether the installed compiler will do, and if not, Debian's is fetched.
@@ -107,18 +105,18 @@ impl Cache {
         arch: Arch,
         is_good: impl FnOnce(&str) -> bool,
     ) -> Result<Cross, VmError> {
+        let cross = format!("{}-", triplet(arch));
         let own = host_arch().is_ok_and(|host| host == arch);
-        let prefix = if own { String::new() } else { format!("{}-", triplet(arch)) };
+        let prefix = if own { String::new() } else { cross.clone() };
         if is_good(&prefix) {
-            return Ok(Cross { prefix, root: None });
+            return Ok(Cross { prefix, programs: vec![], libraries: vec![] });
         }
-        let fetched = self.fetch_compiler(arch);
-        let compiler = fetched.map_err(|reason| VmError::NoCompiler {
-            arch: arch.debian(),
-            reason: Box::new(reason),
-            install: format!("apt install {}", packages(arch).join(" ")),
-        })?;
-        Ok(Cross { prefix: format!("{}-", triplet(arch)), root: compiler.root })
+        let root = self.fetch_compiler(arch).map_err(|reason| none(arch, reason))?.root;
+        Ok(Cross {
+            prefix: cross,
+            programs: root.iter().map(|root| root.join(PROGRAMS)).collect(),
+            libraries: root.iter().map(|root| libraries(root)).collect(),
+        })
     }
 
     /// Debian's compiler for `arch`, unpacked in the cache.
@@ -152,8 +150,24 @@ pub(crate) fn checksum(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Str
 pub struct Cross {
     /// What its programs' names begin with.
     pub prefix: String,
-    /// The tree that it was unpacked to; nothing where it is installed.
-    pub root: Option<PathBuf>,
+    /// Directories of its programs and of their libraries; nothing where it is installed.
+    pub programs: Vec<PathBuf>,
+    /// See [`Cross::programs`].
+    pub libraries: Vec<PathBuf>,
+}
+
+/// No compiler for `arch`, because of `reason`.
+fn none(arch: Arch, reason: VmError) -> VmError {
+    VmError::NoCompiler {
+        arch: arch.debian(),
+        reason: Box::new(reason),
+        install: format!("apt install {}", packages(arch).join(" ")),
+    }
+}
+
+/// Where a compiler that was unpacked to `root` has its libraries.
+fn libraries(root: &Path) -> PathBuf {
+    root.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH))
 }
 
 /// A compiler and how it is run.
@@ -171,7 +185,7 @@ impl Compiler {
     }
 
     fn unpacked(root: &Path, arch: Arch) -> Compiler {
-        let program = root.join("usr/bin").join(format!("{}-gcc", triplet(arch)));
+        let program = root.join(PROGRAMS).join(format!("{}-gcc", triplet(arch)));
         Compiler { program, root: Some(root.to_owned()) }
     }
 
@@ -179,8 +193,7 @@ impl Compiler {
         let mut command = Command::new(&self.program);
         command.env("LC_ALL", "C");
         if let Some(root) = &self.root {
-            let lib = format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH);
-            command.env("LD_LIBRARY_PATH", root.join(lib));
+            command.env("LD_LIBRARY_PATH", libraries(root));
             let mut sysroot = OsString::from("--sysroot=");
             sysroot.push(root);
             command.arg(sysroot);

@@ -130,8 +130,18 @@ pub enum VmError {
         /// What is wrong with it.
         found: String,
     },
-    /// No compiler for the guests' own worker.
-    #[error("worker for {arch}: {reason}; install a compiler for it with: {install}")]
+    /// A file that is given and is not what it should be.
+    #[error("{}: found {found}, expected {expected}", path.display())]
+    Found {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        found: String,
+        /// What it should be.
+        expected: String,
+    },
+    /// No compiler for the guests' own worker, or for a kernel.
+    #[error("compiler for {arch}: {reason}; install one with: {install}")]
     NoCompiler {
         /// Architecture, in Debian's name.
         arch: &'static str,

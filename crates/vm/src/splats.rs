@@ -19,7 +19,7 @@ const BEGINS: [&str; 9] = [
     "Oops: ",
 ];
 /// Who may be named before that.
-const BY: [&str; 3] = ["watchdog: ", "rcu: ", "sched: "];
+const BY: [&str; 2] = ["watchdog: ", "rcu: "];
 /// How reports end.
 const ENDS: &str = "---[ end trace";
 

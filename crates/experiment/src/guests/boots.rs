@@ -45,7 +45,7 @@ pub enum Told<'a> {
     },
     /// What guests cannot show of the machine, a line each.
     Lost(&'a str),
-    /// A kernel's log says that something went wrong, which this boot has not said before.
+    /// A kernel's log says that something went wrong, which it has not said under this variant before.
     Splat {
         /// The variant that ran.
         variant: &'a str,

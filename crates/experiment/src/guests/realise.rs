@@ -146,9 +146,7 @@ impl Realised {
             None => release.is_some(),
         };
         let (model, mut features) = switches(plan, at, &stock, other_release)?;
-        let by_name = variant.features.iter();
-        features
-            .extend(by_name.map(|(name, on)| format!("{}{name}", if *on { "" } else { "NO_" })));
+        features.extend(variant.features.iter().map(|(name, &on)| switched(name, on)));
         let plain = firmware(plan, &board, &stock, &model)?;
         let append = format!("{} {}", board.append, variant.command_line()).trim().to_string();
         let online = plan.machine_of(at)?.online;
@@ -213,7 +211,7 @@ fn switches(
         model = model.with(row.id, wanted);
         let feature = FEATURES.iter().find(|(id, _)| *id == row.id);
         match feature {
-            Some((_, name)) => features.push(format!("{}{name}", if wanted { "" } else { "NO_" })),
+            Some((_, name)) => features.push(switched(name, wanted)),
             // The domains will tell.
             None if row.id.is_of_topology() => {}
             None => {
@@ -226,6 +224,11 @@ fn switches(
         }
     }
     Ok((model, features))
+}
+
+/// A feature as the kernel's file takes it.
+fn switched(name: &str, on: bool) -> String {
+    format!("{}{name}", if on { "" } else { "NO_" })
 }
 
 /// Whether the variant needs plain firmware.

@@ -11,7 +11,7 @@ use crate::error::ReportError;
 use crate::hangs::{self, Said};
 use crate::machine_svg::machine_svg;
 use crate::machine_tree::machine_tree;
-use crate::text::splatted;
+use crate::text::warned;
 use crate::validation::validation;
 use askama::Template;
 
@@ -95,7 +95,7 @@ impl Page {
             schedscape: source.schedscape.to_string(),
             seed: experiment.seed(),
             damage: source.damage.clone(),
-            warned: splatted(results).lines().map(str::to_owned).collect(),
+            warned: warned(results),
             beside: source.beside.map(|sides| {
                 let [a, b] = sides.engines;
                 (format!("{a} and {b}"), crate::sides::sides(sides, false))

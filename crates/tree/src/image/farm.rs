@@ -26,7 +26,10 @@ pub(super) fn lay(
 ) -> Result<(), TreeError> {
     std::fs::create_dir_all(dir).map_err(TreeError::io(dir))?;
     let list = dir.join(TOUCHED);
-    let said = std::fs::read_to_string(&list).unwrap_or_default();
+    let said = match std::fs::read_to_string(&list) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        said => said.map_err(TreeError::io(&list))?,
+    };
     let mut copies = files_of(root, patches)?;
     copies.extend(said.lines().map(PathBuf::from));
     let lines: String = copies.iter().map(|file| format!("{}\n", file.display())).collect();

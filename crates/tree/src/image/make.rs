@@ -3,7 +3,7 @@
 use super::config::Wanted;
 use super::{Order, farm};
 use crate::TreeError;
-use crate::make::run;
+use crate::make::{of_tree, run};
 use std::path::{Path, PathBuf};
 
 /// The moment and the place that a kernel says it was built at, so that the same sources give the same image.
@@ -80,16 +80,10 @@ impl Build<'_> {
 
     fn run(&self, farm: &Path, out: &Path, goals: &[&str], what: &str) -> Result<(), TreeError> {
         let tools = self.order.toolchain;
-        let jobs = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let mut command = tools.command("make");
-        command.arg("--directory").arg(farm).args(["--silent", "--keep-going"]);
-        command.arg(format!("--jobs={jobs}")).arg(format!("O={}", out.display()));
-        command.arg(format!("ARCH={}", self.order.target.arch()));
+        let mut command = of_tree(tools.command("make")?, farm, out, self.order.target.arch());
         command.arg(format!("CROSS_COMPILE={}", tools.prefix));
         command.arg(format!("CC={}", tools.compiler()));
         command.args(goals).envs(STAMPS).env("CCACHE_BASEDIR", &self.dir);
-        // Variables of a make that runs us would reach the kernel's.
-        command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL");
         run(&mut command, what).map(drop)
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::TreeError;
 use crate::make::run;
-use std::ffi::OsString;
+use crate::tools::quietly;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// A compiler with its linker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,26 +26,28 @@ impl Toolchain {
 
     /// Whether its compiler starts.
     pub fn works(&self) -> bool {
-        let mut command = self.command(&format!("{}gcc", self.prefix));
-        command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
+        let command = self.command(&format!("{}gcc", self.prefix));
+        command.is_ok_and(|mut gcc| quietly(gcc.arg("--version")).is_ok_and(|s| s.success()))
     }
 
     /// What its compiler says of itself.
     pub(super) fn version(&self) -> Result<String, TreeError> {
         let name = format!("{}gcc", self.prefix);
-        run(self.command(&name).arg("--version"), &format!("{name} --version"))
+        run(self.command(&name)?.arg("--version"), &format!("{name} --version"))
     }
 
     /// `program`, with its environment.
-    pub(super) fn command(&self, program: &str) -> Command {
+    ///
+    /// # Errors
+    /// A directory that a list of them cannot hold.
+    pub(super) fn command(&self, program: &str) -> Result<Command, TreeError> {
         let mut command = Command::new(program);
         for (name, first) in [("PATH", &self.path), ("LD_LIBRARY_PATH", &self.libraries)] {
             if !first.is_empty() {
-                command.env(name, list(first, std::env::var_os(name)));
+                command.env(name, list(first, std::env::var_os(name).as_deref())?);
             }
         }
-        command
+        Ok(command)
     }
 
     /// How the kernel's build system is to call the compiler: through `ccache` where that is installed.
@@ -55,10 +58,9 @@ impl Toolchain {
     }
 }
 
-fn list(first: &[PathBuf], then: Option<OsString>) -> OsString {
-    let then = then.unwrap_or_default();
-    let rest = std::env::split_paths(&then).filter(|path| path != Path::new(""));
-    let all: Vec<PathBuf> = first.iter().cloned().chain(rest).collect();
-    // Only a path with a colon cannot be joined, and then it is of no use.
-    std::env::join_paths(all).unwrap_or(then)
+fn list(first: &[PathBuf], then: Option<&OsStr>) -> Result<OsString, TreeError> {
+    let rest = then.into_iter().flat_map(std::env::split_paths);
+    let all = first.iter().cloned().chain(rest.filter(|path| path != Path::new("")));
+    let place = first.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ");
+    std::env::join_paths(all).map_err(|e| TreeError::found(place, e, "a directory without a colon"))
 }

@@ -22,21 +22,19 @@ impl KernelImage {
         let modules = modules.map(|dir| std::fs::canonicalize(dir).map_err(VmError::io(dir)));
         let modules = modules.transpose()?;
         let config = configs(&image, modules.as_deref()).into_iter().find(|path| path.is_file());
-        let config = config.ok_or_else(|| {
-            wrong("--kernel-image", &image, "no configuration", "config-RELEASE beside it")
-        })?;
+        let config =
+            config.ok_or_else(|| wrong(&image, "no configuration", "config-RELEASE beside it"))?;
         let text = std::fs::read_to_string(&config).map_err(VmError::io(&config))?;
-        let release = header(&text).ok_or_else(|| {
-            wrong("configuration", &config, "no release", "its first lines to name one")
-        })?;
+        let release = header(&text)
+            .ok_or_else(|| wrong(&config, "no release", "its first lines to name one"))?;
         if !text.lines().any(|line| line == word(arch)) {
             let expected = format!("a kernel for {arch}, which has {}", word(arch));
-            return Err(wrong("configuration", &config, "another architecture", &expected));
+            return Err(wrong(&config, "another architecture", &expected));
         }
         let of_modules = modules.as_deref().and_then(Path::file_name);
         let release = of_modules.map_or(release, |name| name.to_string_lossy().into_owned());
         let version = version_of(&release)
-            .ok_or_else(|| wrong("configuration", &config, &release, "a release such as 6.12.9"))?;
+            .ok_or_else(|| wrong(&config, &release, "a release such as 6.12.9"))?;
         Ok(KernelImage { version, release, arch, image, config, modules })
     }
 }
@@ -52,11 +50,11 @@ impl Cache {
             Ok(run(Command::new("dpkg-deb").arg("--field").arg(file).arg(name))?.trim().to_owned())
         };
         let (package, of) = (field("Package")?, field("Architecture")?);
-        let release = package.strip_prefix("linux-image-").ok_or_else(|| {
-            wrong("--kernel-deb", file, &package, "a package linux-image-RELEASE")
-        })?;
+        let release = package
+            .strip_prefix("linux-image-")
+            .ok_or_else(|| wrong(file, &package, "a package linux-image-RELEASE"))?;
         if of != arch.debian() {
-            return Err(wrong("--kernel-deb", file, &of, &format!("one for {arch}")));
+            return Err(wrong(file, &of, &format!("one for {arch}")));
         }
         let dir = self.dir().join("debs").join(checksum([content]));
         let dir = dir.join(format!("{release}_{arch}"));
@@ -64,18 +62,15 @@ impl Cache {
             deb::unpack(&[file.to_owned()], &dir, &|path| is_of_kernel(path, release))?;
         }
         let expected = format!("boot/vmlinuz-{release} and boot/config-{release}");
-        self.kernel_in(&dir, arch)?.filter(|kernel| kernel.config.is_file()).ok_or_else(|| {
-            wrong("--kernel-deb", file, "no kernel with its configuration", &expected)
-        })
+        self.kernel_in(&dir, arch)?
+            .filter(|kernel| kernel.config.is_file())
+            .ok_or_else(|| wrong(file, "no kernel with its configuration", &expected))
     }
 }
 
-fn wrong(what: &str, file: &Path, found: &str, expected: &str) -> VmError {
-    VmError::Failed {
-        program: what.to_owned(),
-        status: file.display().to_string(),
-        message: format!("found {found}, expected {expected}"),
-    }
+fn wrong(file: &Path, found: &str, expected: &str) -> VmError {
+    let (found, expected) = (found.to_owned(), expected.to_owned());
+    VmError::Found { path: file.to_owned(), found, expected }
 }
 
 /// Where the configuration of `image` may be, the likelier first.
