@@ -10,7 +10,7 @@ mod trees;
 pub use self::report::{LayoutArgs, ReportArgs};
 
 pub use guests::{
-    AccelName, CacheArgs, CaptureArgs, DoctorArgs, FetchArgs, GuestArgs, OwnKernelArgs, Part,
+    AccelName, CacheArgs, CaptureArgs, DoctorArgs, FetchArgs, GuestArgs, OwnKernelArgs, Part, VmCheckArgs,
     VmCommand, VmDomainsArgs,
 };
 

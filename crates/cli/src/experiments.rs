@@ -109,6 +109,22 @@ pub fn narrowed(
     Ok(file)
 }
 
+/// Whether `name` is among the `asked` ones, or none were named.
+pub fn is_asked(asked: &[String], name: &str) -> bool {
+    asked.is_empty() || asked.iter().any(|a| a == name)
+}
+
+/// Refuses names that the experiment does not have.
+pub fn known(option: &str, asked: &[String], names: &[&str]) -> Result<(), Failure> {
+    match asked.iter().find(|a| !names.contains(&a.as_str())) {
+        Some(unknown) => {
+            let expected = names.join(", ");
+            Err(format!("{option}: found `{unknown}`, expected one of {expected}").into())
+        }
+        None => Ok(()),
+    }
+}
+
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let files = asked(args)?;
     let path = args.experiment.display().to_string();

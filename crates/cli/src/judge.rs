@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::JudgeArgs;
-use crate::experiments::{narrowed, run_all, source_engine};
+use crate::experiments::{is_asked, known, narrowed, run_all, source_engine};
 use crate::guests::cache;
 use crate::output::{print, print_json};
 use crate::sources::libraries;
@@ -38,22 +38,6 @@ pub fn run(args: &JudgeArgs) -> Result<(), Failure> {
         return print_json(&judged);
     }
     print(&judged.iter().map(|one| shown(one, args.differences)).collect::<String>())
-}
-
-/// Whether `name` is among the `asked` ones, or none were named.
-fn is_asked(asked: &[String], name: &str) -> bool {
-    asked.is_empty() || asked.iter().any(|a| a == name)
-}
-
-/// Refuses names that the experiment does not have.
-fn known(option: &str, asked: &[String], names: &[&str]) -> Result<(), Failure> {
-    match asked.iter().find(|a| !names.contains(&a.as_str())) {
-        Some(unknown) => {
-            let expected = names.join(", ");
-            Err(format!("{option}: found `{unknown}`, expected one of {expected}").into())
-        }
-        None => Ok(()),
-    }
 }
 
 /// The part of an experiment that is judged.

@@ -9,6 +9,7 @@ mod cpufreq;
 mod engine;
 mod events;
 mod fair;
+pub mod follow;
 mod hardware;
 pub mod hypervisor;
 mod idle;

@@ -21,6 +21,14 @@ pub enum TraceError {
         /// What was expected.
         expected: &'static str,
     },
+    /// A record of a CPU that the machine does not have.
+    #[error("trace: found CPU {found}, expected a machine of {cpus} CPUs")]
+    Cpu {
+        /// The CPU.
+        found: u32,
+        /// CPUs of the machine.
+        cpus: usize,
+    },
     /// A text without any event that timelines show.
     #[error(
         "trace: found none of sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task, cpu_frequency and cpu_idle, expected ftrace's text with some"

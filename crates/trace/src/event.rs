@@ -93,6 +93,8 @@ impl TaskState {
     pub const UNINTERRUPTIBLE: TaskState = TaskState(0x02);
     /// `EXIT_DEAD`.
     pub(crate) const DEAD: TaskState = TaskState(0x10);
+    /// `EXIT_DEAD` and `EXIT_ZOMBIE`.
+    pub(crate) const GONE: u16 = 0x30;
     /// Letters of the bits, in the kernel's order.
     pub(crate) const LETTERS: [(u16, u8); 8] = [
         (0x01, b'S'),
@@ -156,6 +158,15 @@ pub struct Event {
     pub kind: Kind,
 }
 
+/// What a task remembers of wake-ups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WakeMemory {
+    /// How often it changed whom it wakes (`wakee_flips`).
+    pub flips: u32,
+    /// The CPU that it used before the last one (`recent_used_cpu`).
+    pub recent: u32,
+}
+
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -212,6 +223,20 @@ pub enum Kind {
         /// The idle state that it enters; `None` if it leaves one.
         state: Option<u32>,
     },
+    /// `select_task_rq_fair` is called. A probe of guests, not a tracepoint of the kernel.
+    PlaceAsked {
+        /// The CPU on which the task last ran.
+        previous: u32,
+        /// `WF_*`.
+        flags: u32,
+        /// What the task remembers, from kernels that know types (BTF).
+        memory: Option<WakeMemory>,
+    },
+    /// `select_task_rq_fair` returns. A probe of guests, not a tracepoint of the kernel.
+    PlaceAnswered {
+        /// The chosen CPU.
+        cpu: u32,
+    },
     /// Number of runnable tasks on the record's CPU. Not a tracepoint of the kernel.
     Runnable {
         /// Number of tasks, including the running one.
@@ -227,7 +252,13 @@ pub enum Kind {
 impl Kind {
     /// Whether the kernel has a tracepoint for it.
     pub fn is_tracepoint(&self) -> bool {
-        !matches!(self, Kind::Runnable { .. } | Kind::Clock { .. })
+        !matches!(
+            self,
+            Kind::Runnable { .. }
+                | Kind::Clock { .. }
+                | Kind::PlaceAsked { .. }
+                | Kind::PlaceAnswered { .. }
+        )
     }
 }
 

@@ -59,7 +59,11 @@ impl<S: Sink> Filter<S> {
                 | Kind::WakeupNew { target, .. } => among(target),
                 Kind::Migrate { from, to, .. } => among(from) || among(to),
                 Kind::Frequency { cpu, .. } | Kind::Idle { cpu, .. } => among(cpu),
-                Kind::Switch { .. } | Kind::Runnable { .. } | Kind::Clock { .. } => false,
+                Kind::Switch { .. }
+                | Kind::Runnable { .. }
+                | Kind::Clock { .. }
+                | Kind::PlaceAsked { .. }
+                | Kind::PlaceAnswered { .. } => false,
             }
     }
 
@@ -99,6 +103,8 @@ impl<S: Sink> Filter<S> {
             | Kind::Idle { .. }
             | Kind::Runnable { .. }
             | Kind::Clock { .. } => Some(*event),
+            // They do not name the task.
+            Kind::PlaceAsked { .. } | Kind::PlaceAnswered { .. } => None,
         }
     }
 }

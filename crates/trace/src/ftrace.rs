@@ -7,7 +7,7 @@ use std::io::Write;
 /// Bytes after which the buffer is written out.
 const FULL: usize = 1 << 16;
 
-/// Writes records as ftrace text. Leaves out [`Kind::Runnable`] and [`Kind::Clock`], which no kernel has.
+/// Writes records as ftrace text. Leaves out what is no tracepoint of a kernel ([`Kind::is_tracepoint`]).
 pub struct FtraceText<W> {
     out: W,
     text: Vec<u8>,
@@ -159,7 +159,9 @@ impl<W: Write> Sink for FtraceText<W> {
             Kind::Idle { cpu, state } => {
                 self.power("cpu_idle: state=", state.unwrap_or(IDLE_EXIT), *cpu);
             }
-            Kind::Runnable { .. } | Kind::Clock { .. } => {}
+            Kind::Runnable { .. } | Kind::Clock { .. }
+            | Kind::PlaceAsked { .. }
+            | Kind::PlaceAnswered { .. } => {}
         }
         self.text.push(b'\n');
         if self.text.len() >= FULL { self.flush() } else { Ok(()) }

@@ -9,13 +9,14 @@ mod event;
 mod filter;
 mod ftrace;
 mod perfetto;
+pub mod placement;
 mod reader;
 mod recorder;
 mod topology;
 mod tracedat;
 
 pub use error::TraceError;
-pub use event::{Comm, Context, Event, Kind, Sink, Task, TaskState};
+pub use event::{Comm, Context, Event, Kind, Sink, Task, TaskState, WakeMemory};
 pub use filter::{Choice, Filter};
 pub use ftrace::FtraceText;
 pub use perfetto::{About, Perfetto};

@@ -142,6 +142,11 @@ impl Board {
         }
     }
 
+    /// Whether it is POWER without a hypervisor (`powernv`).
+    pub(crate) fn is_bare_metal(&self) -> bool {
+        self.arguments.iter().any(|a| a.starts_with("powernv"))
+    }
+
     /// The arguments as one string, as [`machine::qemu`] reads them.
     pub fn spec(&self) -> String {
         self.arguments.join(" ")

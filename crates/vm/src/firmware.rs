@@ -19,7 +19,21 @@ pub fn described(board: &Board, qemu: &Qemu, work: &Path) -> Result<Machine, VmE
     let edits = TreeEdits { thread_groups: &board.thread_groups, timer_hz: None };
     let path = device_tree(qemu, &board.arguments, edits, work)?;
     let tree = std::fs::read(&path).map_err(VmError::io(&path))?;
-    Ok(machine::devicetree::read(&tree, &board.machine.name)?)
+    let machine = machine::devicetree::read(&tree, &board.machine.name)?;
+    Ok(match board.is_bare_metal() {
+        true => with_nodes_of_firmware(machine, &machine::qemu::read(&board.spec())?),
+        false => machine,
+    })
+}
+
+/// On bare metal chips are nodes because the firmware (skiboot) adds that to QEMU's tree; `booted` has them.
+fn with_nodes_of_firmware(mut machine: Machine, booted: &Machine) -> Machine {
+    for (cpu, of) in machine.cpus.iter_mut().zip(&booted.cpus) {
+        (cpu.node, cpu.package, cpu.die) = (of.node, of.package, of.die);
+        cpu.ids = of.ids;
+    }
+    machine.nodes.clone_from(&booted.nodes);
+    machine
 }
 
 /// What a device tree gets that QEMU's own lacks.

@@ -16,6 +16,7 @@ use crate::splats::{Splat, splats};
 use crate::{KernelImage, VmError, elf, guest};
 use flate2::read::GzDecoder;
 use kernel::recorded::schedstat::Schedstat;
+use machine::CpuSet;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -49,6 +50,8 @@ pub struct Answer {
     pub context_switches: u64,
     /// The program's timeline as ftrace's text, compressed with gzip, if it was wanted.
     pub trace_gz: Option<Vec<u8>>,
+    /// The CPUs that tasks may use, by pid, of those that lived before or after a run whose timeline was wanted.
+    pub affinity: BTreeMap<u32, CpuSet>,
     /// What the kernel's log says went wrong: during the run, and in the first run of a boot, also before.
     pub splats: Vec<Splat>,
 }
@@ -227,7 +230,24 @@ fn answer(archive: &[u8]) -> Result<Answer, String> {
         schedstat: schedstat("schedstat.after")?.since(&schedstat("schedstat.before")?),
         context_switches: switches("stat.after")?.saturating_sub(switches("stat.before")?),
         trace_gz: files.get("trace.txt.gz").cloned(),
+        affinity: match files.contains_key("affinity") {
+            true => affinity(&text("affinity")?)?,
+            false => BTreeMap::new(),
+        },
     })
+}
+
+/// Lines of `grep -H Cpus_allowed_list /proc/PID/status`.
+fn affinity(said: &str) -> Result<BTreeMap<u32, CpuSet>, String> {
+    let of = |line: &str| {
+        let (path, list) = line.split_once(":Cpus_allowed_list:")?;
+        let pid = path.strip_prefix("/proc/")?.strip_suffix("/status")?.parse().ok()?;
+        Some((pid, list.trim().parse().ok()?))
+    };
+    let refused = |line: &str| {
+        format!("affinity: found `{line}`, expected /proc/PID/status:Cpus_allowed_list: and CPUs")
+    };
+    said.lines().map(|line| of(line).ok_or_else(|| refused(line))).collect()
 }
 
 fn files(archive: &[u8]) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
@@ -289,10 +309,22 @@ mod tests {
             context_switches: 0,
             splats: vec![],
             trace_gz: Some(gz.finish().unwrap()),
+            affinity: BTreeMap::new(),
         };
         let mut text = String::new();
         answer.trace().unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "# tracer: nop\n");
+    }
+
+    #[test]
+    fn who_may_run_where() {
+        let said = "/proc/1/status:Cpus_allowed_list:\t0-3\n/proc/12/status:Cpus_allowed_list:\t2\n";
+        let affinity = |said: &str| super::affinity(said);
+        let found = affinity(said).unwrap();
+        assert_eq!((found[&1].len(), found[&12].to_string()), (4, "2".to_owned()));
+        for bad in ["/proc/x/status:Cpus_allowed_list:\t0", "/proc/1/status:Cpus_allowed_list:\ta", "hello"] {
+            assert!(affinity(bad).unwrap_err().starts_with("affinity: found `"), "{bad}");
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub enum VmCommand {
     Domains(VmDomainsArgs),
     /// Boot a machine as a guest and store its sysfs, firmware tables, sched domains and log
     Capture(CaptureArgs),
+    /// Compare where a kernel sends woken tasks with where the model would send them
+    Check(VmCheckArgs),
 }
 
 /// Where fetched things are.
@@ -237,6 +239,40 @@ pub struct CaptureArgs {
     pub plain: bool,
     #[command(flatten)]
     pub guest: GuestArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape vm check experiments/wakeups.toml
+  schedscape vm check experiments/wakeups.toml --machine kunpeng920-1node --workload hackbench --differences 5
+  schedscape vm check experiments/wakeups.toml --json --at-least 90,98
+
+Each workload runs once under each variant with the scheduler's tracepoints and a probe of select_task_rq_fair on. The model follows
+the trace and is asked at each wake-up. Exit code 1 if --at-least is missed.")]
+pub struct VmCheckArgs {
+    /// An experiment (.toml)
+    pub experiment: PathBuf,
+    /// Only this machine; repeat it for more
+    #[arg(long = "machine", value_name = "NAME")]
+    pub machines: Vec<String>,
+    /// Only this workload; repeat it for more
+    #[arg(long = "workload", value_name = "NAME")]
+    pub workloads: Vec<String>,
+    /// Only this variant; repeat it for more
+    #[arg(long = "variant", value_name = "NAME")]
+    pub variants: Vec<String>,
+    #[command(flatten)]
+    pub guest: GuestArgs,
+    /// Show the first N wake-ups that differ, with what they were decided from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub differences: usize,
+    /// Percentages of the determined wake-ups that must go to the same CPU, and to the same cache
+    #[arg(long, value_name = "CPU,LLC", value_delimiter = ',', num_args = 1)]
+    pub at_least: Vec<f64>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Steps of a capture.

@@ -1,6 +1,7 @@
 //! `schedscape vm`.
 
 mod capture;
+mod check;
 mod doctor;
 mod domains;
 mod fetch;
@@ -20,6 +21,7 @@ pub fn run(command: &VmCommand) -> Result<ExitCode, Failure> {
     match command {
         VmCommand::Fetch(args) => fetch::fetch(args),
         VmCommand::Doctor(args) => return doctor::doctor(args),
+        VmCommand::Check(args) => return check::check(args),
         VmCommand::Domains(args) => domains::domains(args),
         VmCommand::Capture(args) => capture::capture(args),
     }?;

@@ -11,6 +11,7 @@
 
 mod balance;
 mod decide;
+mod follow;
 mod hotplug;
 mod place;
 mod queue;
@@ -29,6 +30,8 @@ use balance::busiest::LoadStats;
 use balance::nohz::Nohz;
 use balance::sums::GroupSums;
 use kernel::Kernel;
+pub(crate) use follow::Supposed;
+pub(crate) use place::wakeup::WakeUp;
 use queue::entity::Entity;
 use queue::rq::RunQueue;
 use rules::Rules;

@@ -1,7 +1,7 @@
 //! Parser of one line of ftrace text.
 
 use crate::TraceError;
-use crate::event::{Comm, Context, Event, IDLE_EXIT, Kind, MAX_PID, Task, TaskState};
+use crate::event::{Comm, Context, Event, IDLE_EXIT, Kind, MAX_PID, Task, TaskState, WakeMemory};
 use machine::MAX_CPUS;
 
 /// A parsed line.
@@ -19,6 +19,15 @@ pub(super) enum Line {
 
 /// The kernel's comment with the number of records in the buffer, `/`, and the number written.
 const COUNTS: &str = "# entries-in-buffer/entries-written: ";
+
+/// Names of the probes at `select_task_rq_fair`.
+const PLACE_ASKED: &str = "place_asked";
+const PLACE_ANSWERED: &str = "place_answered";
+
+/// The fields of a probe, which come after the place that it is at, in parentheses.
+fn probed(fields: &str) -> &str {
+    fields.split_once(") ").map_or(fields, |(_, fields)| fields)
+}
 
 fn lost(counts: &str) -> Option<u64> {
     let (here, written) = counts.split_whitespace().next()?.split_once('/')?;
@@ -116,6 +125,18 @@ impl<'a> Reader<'a> {
                 let state = Some(self.number("state", state)?).filter(|&s| s != IDLE_EXIT);
                 Kind::Idle { cpu: self.cpu(cpu)?, state }
             }
+            PLACE_ASKED => {
+                let (previous, rest) = self.pair(probed(fields), "previous=", " flags=")?;
+                let (flags, memory) = match rest.split_once(' ') {
+                    Some((flags, memory)) => (flags, Some(self.memory(memory)?)),
+                    None => (rest, None),
+                };
+                Kind::PlaceAsked { previous: self.cpu(previous)?, flags: self.hex(flags)?, memory }
+            }
+            PLACE_ANSWERED => match probed(fields).strip_prefix("cpu=") {
+                Some(cpu) => Kind::PlaceAnswered { cpu: self.cpu(cpu)? },
+                None => return self.refuse("fields", fields, "cpu="),
+            },
             _ => return Ok(Line::Other),
         };
         Ok(Line::Event(Event { at_ns, cpu, current, context, kind }))
@@ -145,6 +166,18 @@ impl<'a> Reader<'a> {
         match text.trim().parse() {
             Ok(number) => Ok(number),
             Err(_) => self.refuse(field, text, "a number of 32 bits"),
+        }
+    }
+
+    fn memory(&self, text: &'a str) -> Result<WakeMemory, TraceError> {
+        let (flips, recent) = self.pair(text, "flips=", " recent=")?;
+        Ok(WakeMemory { flips: self.number("flips", flips)?, recent: self.cpu(recent)? })
+    }
+
+    fn hex(&self, text: &str) -> Result<u32, TraceError> {
+        match text.trim().strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16)) {
+            Some(Ok(number)) => Ok(number),
+            _ => self.refuse("flags", text, "0x and a number of 32 bits"),
         }
     }
 

@@ -46,7 +46,7 @@ pub fn read(mut from: impl BufRead, sink: &mut impl Sink) -> Result<Read, TraceE
         match line::parse(text.trim_end_matches(['\n', '\r']), line)? {
             line::Line::Event(event) => {
                 sink.event(&event)?;
-                read.events += 1;
+                read.events += u64::from(event.kind.is_tracepoint());
             }
             line::Line::Other => read.others += 1,
             line::Line::Lost(records) => read.lost += records,

@@ -20,7 +20,7 @@ const TRACE_CLOCK: u16 = 4;
 /// `TRACECMD_OPTION_UNAME`.
 const UNAME: u16 = 5;
 
-/// Writes records as a trace.dat. Leaves out [`Kind::Runnable`] and [`Kind::Clock`], which no kernel has.
+/// Writes records as a trace.dat. Leaves out what is no tracepoint of a kernel ([`Kind::is_tracepoint`]).
 #[derive(Debug)]
 pub struct TraceDat<W, S> {
     out: W,
@@ -204,7 +204,9 @@ impl<W: Write, S: Read + Write + Seek> Sink for TraceDat<W, S> {
             Kind::Migrate { task, from, to } => self.task(event, &MIGRATE, task, &[*from, *to]),
             Kind::Frequency { cpu, khz } => self.power(event, &FREQUENCY, *khz, *cpu),
             Kind::Idle { cpu, state } => self.power(event, &IDLE, state.unwrap_or(IDLE_EXIT), *cpu),
-            Kind::Runnable { .. } | Kind::Clock { .. } => Ok(()),
+            Kind::Runnable { .. } | Kind::Clock { .. }
+            | Kind::PlaceAsked { .. }
+            | Kind::PlaceAnswered { .. } => Ok(()),
         }
     }
 

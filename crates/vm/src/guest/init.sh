@@ -117,9 +117,24 @@ TRACING=/sys/kernel/tracing
 TRACED_KIB=131072
 TRACED_KIB_CPU=8192
 
-# trace_on: records what timelines show from now on.
+# probe EVENT: adds it.
+probe() {
+    echo "$1" >> "$TRACING/kprobe_events"
+} 2>/dev/null
+
+# probe_places: what select_task_rq_fair is asked and answers, which no tracepoint tells. Kernels that know types (BTF) also tell how
+# often the task changed whom it wakes, and the CPU that it used before the last one.
+probe_places() {
+    [ ! -d "$TRACING/events/schedscape" ] || return 0
+    asked='p:schedscape/place_asked select_task_rq_fair previous=$arg2:s32 flags=$arg3:x32'
+    probe "$asked flips=p->wakee_flips:u32 recent=p->recent_used_cpu:s32" || probe "$asked" || note "no probes of placement"
+    probe 'r:schedscape/place_answered select_task_rq_fair cpu=$retval:s32'
+}
+
+# trace_on: records what timelines show from now on, and where woken tasks go.
 trace_on() {
     [ -e "$TRACING/tracing_on" ] || mount -t tracefs tracefs "$TRACING"
+    probe_places
     echo 0 > "$TRACING/tracing_on"
     kib=$((TRACED_KIB / $(nproc)))
     [ "$kib" -lt "$TRACED_KIB_CPU" ] || kib=$TRACED_KIB_CPU
@@ -127,7 +142,7 @@ trace_on() {
     # Names of tasks that the kernel remembers.
     echo 4096 > "$TRACING/saved_cmdlines_size"
     for event in sched/sched_waking sched/sched_wakeup sched/sched_wakeup_new sched/sched_switch \
-        sched/sched_migrate_task power/cpu_frequency power/cpu_idle; do
+        sched/sched_migrate_task power/cpu_frequency power/cpu_idle schedscape/place_asked schedscape/place_answered; do
         [ ! -e "$TRACING/events/$event/enable" ] || echo 1 > "$TRACING/events/$event/enable"
     done
     echo > "$TRACING/trace"
@@ -146,6 +161,12 @@ trace_messages() {
     messages 200
     trace_off /tmp/capture/trace.txt
     note "traced $(grep -c -v '^#' /tmp/capture/trace.txt) events"
+}
+
+# affinity: the CPUs that each task may use, as FILE:FIELD:CPUS.
+affinity() {
+    grep -H '^Cpus_allowed_list' /proc/[0-9]*/status 2>/dev/null
+    true
 }
 
 SCHED=/sys/kernel/debug/sched
@@ -181,7 +202,7 @@ run() {
         # shellcheck source=/dev/null
         (. "$here/beside") > "$out/beside" 2>&1 &
         beside=$!
-        [ ! -e "$here/traced" ] || trace_on
+        [ ! -e "$here/traced" ] || { affinity > "$out/affinity" && trace_on; }
         [ ! -e "$here/counted" ] || /bin/worker mark at=start
         sh "$here/command" > "$out/out" 2> "$out/err"
         echo "$?" > "$out/status"
@@ -191,7 +212,10 @@ run() {
         wait "$beside"
         cat /proc/schedstat > "$out/schedstat.after"
         grep ctxt /proc/stat > "$out/stat.after"
-        [ ! -e "$here/traced" ] || gzip -c < "$TRACING/trace" > "$out/trace.txt.gz"
+        if [ -e "$here/traced" ]; then
+            gzip -c < "$TRACING/trace" > "$out/trace.txt.gz"
+            affinity >> "$out/affinity"
+        fi
     fi
     # shellcheck source=/dev/null
     (. "$here/after") > "$out/after" 2>&1 || note "run $1 left something behind"

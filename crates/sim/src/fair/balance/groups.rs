@@ -77,17 +77,13 @@ impl Fair {
         }
     }
 
-    /// `update_idle_cpu_scan`: how many CPUs of an LLC a wake-up may look at, `1 - x^2` of them, where `x` is the
-    /// LLC's utilisation stretched by what it tolerates as imbalance (`SIS_UTIL`).
+    /// `update_idle_cpu_scan`, at the domain that is the destination's LLC.
     fn update_idle_cpu_scan(&mut self, w: &World, env: &Env, util: u64) {
         let llc = w.topo.llc_of[env.dst_cpu as usize] as usize;
         let cpus = w.topo.llcs[llc].cpus.len() as u64;
-        if env.idle == CpuIdle::NewlyIdle || cpus != u64::from(env.domain.weight) {
-            return;
+        if env.idle != CpuIdle::NewlyIdle && cpus == u64::from(env.domain.weight) {
+            self.llcs[llc].nr_idle_scan = idle_scan(cpus, util, env.domain.imbalance_pct);
         }
-        let used = util / cpus * env.domain.imbalance_pct;
-        let left = 1024u64.saturating_sub(used * used / (10_000 * 1024));
-        self.llcs[llc].nr_idle_scan = left * cpus / 1024;
     }
 
     /// What all groups of the domain come to, CPUs in several of them counting in each, and the busiest but the local one.
@@ -215,6 +211,14 @@ impl Fair {
             }
         }
     }
+}
+
+/// How many of the `cpus` of an LLC a wake-up may look at (`update_idle_cpu_scan`, `SIS_UTIL`): `1 - x^2` of them, where `x` is the
+/// LLC's utilisation, stretched by what it tolerates as imbalance. `util` is that of all CPUs, 1024 each.
+pub(in crate::fair) fn idle_scan(cpus: u64, util: u64, imbalance_pct: u64) -> u64 {
+    let used = util / cpus * imbalance_pct;
+    let left = 1024u64.saturating_sub(used * used / (10_000 * 1024));
+    left * cpus / 1024
 }
 
 /// Whether what is kept of groups is what an idle CPU makes of them: they tile a domain of CPUs that are alike, and all

@@ -20,7 +20,7 @@ pub(super) mod classes;
 mod counts;
 mod detach;
 pub(super) mod env;
-mod groups;
+pub(super) mod groups;
 mod imbalance;
 mod load_balance;
 pub(super) mod newidle;

@@ -21,13 +21,15 @@ const FLIP_DECAY_SECONDS: u64 = 1;
 
 /// A wake-up as the functions below pass it on.
 #[derive(Clone, Copy)]
-pub(in crate::fair) struct WakeUp {
+pub(crate) struct WakeUp {
     /// CPU on which it happens.
-    pub(in crate::fair) cpu: Cpu,
+    pub(crate) cpu: Cpu,
     /// CPU on which the woken task last ran.
-    pub(in crate::fair) prev: Cpu,
-    pub(in crate::fair) sync: bool,
-    pub(in crate::fair) waker: Option<TaskId>,
+    pub(crate) prev: Cpu,
+    /// Whether the waker is about to sleep (`WF_SYNC`).
+    pub(crate) sync: bool,
+    /// Who wakes it, unless a timer does.
+    pub(crate) waker: Option<TaskId>,
 }
 
 impl Fair {
@@ -55,7 +57,8 @@ impl Fair {
         if levels == 0 { cpu } else { self.find_idlest_cpu(w, task, cpu, levels - 1, flag) }
     }
 
-    fn select_wake(&mut self, w: &mut World, task: TaskId, wake: WakeUp) -> Cpu {
+    /// The way of a task that wakes.
+    pub(in crate::fair) fn select_wake(&mut self, w: &mut World, task: TaskId, wake: WakeUp) -> Cpu {
         if let Some(waker) = wake.waker {
             self.record_wakee(w, waker, task);
         }

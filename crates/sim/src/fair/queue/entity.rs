@@ -81,6 +81,10 @@ impl Fair {
             weight: weight::of_nice(w.tasks[task.index()].nice),
             slice_ns: inherited.map_or(self.tunables.base_slice_ns, |p| p.slice_ns),
             custom_slice: inherited.is_some_and(|p| p.custom_slice),
+            // `dup_task_struct` copies them, and nothing resets them.
+            wakee_flips: inherited.map_or(0, |p| p.wakee_flips),
+            wakee_flip_decay: inherited.map_or(0, |p| p.wakee_flip_decay),
+            last_wakee: inherited.and_then(|p| p.last_wakee),
             recent_used_cpu: cpu,
             ..Entity::default()
         };
@@ -258,7 +262,8 @@ impl Fair {
         }
     }
 
-    fn set_next_entity(&mut self, w: &World, cpu: Cpu, task: TaskId) {
+    /// `set_next_entity`.
+    pub(in crate::fair) fn set_next_entity(&mut self, w: &World, cpu: Cpu, task: TaskId) {
         self.update_load_avg(w, cpu, Some(task));
         self.queues[cpu as usize].clear_buddies(task);
         self.take_from_order(cpu, task);

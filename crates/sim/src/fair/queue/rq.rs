@@ -72,7 +72,7 @@ pub(super) struct VirtualTime {
 }
 
 /// One run queue.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::fair) struct RunQueue {
     /// Queued tasks, not the running one: by virtual runtime (CFS) or virtual deadline (EEVDF), the leftmost last.
     waiting: Vec<(u64, TaskId)>,

@@ -1,0 +1,159 @@
+//! `schedscape vm check`: a kernel's wake-ups beside the model's.
+
+use super::guest::stop_on_signals;
+use super::run::{bench, tell};
+use crate::Failure;
+use crate::args::VmCheckArgs;
+use crate::experiments::{is_asked, known, narrowed};
+use crate::output::{print, print_json};
+use crate::progress::bar;
+use definition::{ExperimentFile, Plan};
+use experiment::guests::Traced;
+use vm::Accel;
+use machine::Machine;
+use serde::Serialize;
+use std::process::ExitCode;
+use trace::placement::{Count, Ground, Judge, Placements};
+
+/// Length of a guest's instruction as a power of two, in ns.
+const COUNTED_SHIFT: u8 = 1;
+
+/// A workload under a variant on a machine.
+#[derive(Debug, Serialize)]
+struct Checked {
+    machine: String,
+    workload: String,
+    variant: String,
+    /// The kernel's release.
+    kernel: String,
+    /// Records that the kernel lost for want of room.
+    lost: u64,
+    #[serde(flatten)]
+    placements: Placements,
+}
+
+/// Runs each cell once in a guest, and holds the model against it.
+pub fn check(args: &VmCheckArgs) -> Result<ExitCode, Failure> {
+    let path = args.experiment.display().to_string();
+    let files = ExperimentFile::load_each(&args.experiment)?;
+    let machines: Vec<&str> = files.iter().map(|f| f.machine.as_str()).collect();
+    known("--machine", &args.machines, &machines)?;
+    let mut all = Vec::new();
+    for file in files.iter().filter(|f| is_asked(&args.machines, &f.machine)) {
+        let mut file = narrowed(file.clone(), &args.workloads, None)?;
+        let names: Vec<&str> = file.variants.iter().map(|v| v.name.as_str()).collect();
+        known("--variant", &args.variants, &names)?;
+        file.variants.retain(|v| is_asked(&args.variants, &v.name));
+        all.extend(on_machine(Plan::new(file, &path)?, args)?);
+    }
+    match args.json {
+        true => print_json(&all)?,
+        false => print(&all.iter().map(|one| shown(one, args.differences)).collect::<String>())?,
+    }
+    Ok(ExitCode::from(u8::from(!all.iter().all(|one| reaches(one, &args.at_least)))))
+}
+
+fn on_machine(plan: Plan, args: &VmCheckArgs) -> Result<Vec<Checked>, Failure> {
+    let (name, costs) = (plan.file.machine.clone(), plan.machine.clone());
+    let (bench, mut options) = bench(plan, &args.guest, 1)?;
+    // One CPU at a time, so that little happens during a wake-up.
+    if options.accel == Accel::Tcg {
+        options.accel = Accel::Counted { shift: COUNTED_SHIFT };
+    }
+    let bar = bar("{spinner} {msg}, {elapsed}")?;
+    let stop = stop_on_signals()?;
+    let mut all = Vec::new();
+    for (workload, variant) in bench.cells() {
+        let traced = bench.trace(&options, (workload, variant), &stop, &mut |t| tell(&bar, t))?;
+        bar.set_message(format!("{workload}, {variant}"));
+        let compared = compared(&traced, &costs).map_err(|e| format!("{workload}, {variant}: {e}"));
+        let (lost, placements) = compared?;
+        all.push(Checked {
+            machine: name.clone(),
+            workload: workload.to_string(),
+            variant: variant.to_string(),
+            kernel: traced.release.clone(),
+            lost,
+            placements,
+        });
+    }
+    bar.finish_and_clear();
+    Ok(all)
+}
+
+/// The trace's wake-ups judged by the model of its kernel, on the machine that the guest had.
+fn compared(traced: &Traced, costs: &Machine) -> Result<(u64, Placements), Failure> {
+    // Choices do not hang on costs, but a machine of the simulator has some.
+    let machine = Machine {
+        constants: costs.constants.clone(),
+        idle_states: costs.idle_states.clone(),
+        ..traced.machine.clone()
+    };
+    let ground = Ground::new(&machine, &traced.kernel)?;
+    let all = machine.possible();
+    let bound = traced.answer.affinity.iter().filter(|(_, cpus)| **cpus != all);
+    let bound = bound.map(|(&pid, cpus)| (pid, cpus.clone())).collect();
+    let mut judge = Judge::new(&ground, bound);
+    let text = traced.answer.trace().ok_or("found no timeline, expected one")?;
+    let read = trace::read(text, &mut judge)?;
+    let placements = judge.finish();
+    if placements.all().all == 0 {
+        return Err(format!(
+            "kernel {}: found no probe of select_task_rq_fair, expected CONFIG_KPROBE_EVENTS",
+            traced.release
+        )
+        .into());
+    }
+    Ok((read.lost, placements))
+}
+
+/// Whether the shares of the determined wake-ups are what was asked for.
+fn reaches(one: &Checked, at_least: &[f64]) -> bool {
+    let Some((cpu, llc)) = one.placements.determined.shares() else { return at_least.is_empty() };
+    [cpu, llc].iter().zip(at_least).all(|(share, least)| 100.0 * share >= *least)
+}
+
+fn shown(one: &Checked, differences: usize) -> String {
+    let Checked { machine, workload, variant, kernel, lost, placements } = one;
+    let mut text = format!("{machine}, {workload}, {variant} ({kernel})\n");
+    text += &format!("  {:<28} {:>9} {:>10} {:>10}\n", "", "wake-ups", "same CPU", "same LLC");
+    let rows = [
+        ("determined by the trace", placements.determined),
+        ("by loads", placements.by_load),
+        ("by how far searches look", placements.by_search),
+        ("changed meanwhile", placements.raced),
+        ("all", placements.all()),
+    ];
+    for (name, count) in rows {
+        text += &row(name, count);
+    }
+    if *lost > 0 {
+        text += &format!("  the kernel lost {lost} records for want of room\n");
+    }
+    if placements.repairs > 0 {
+        text += &format!("  {} records did not fit the state before them\n", placements.repairs);
+    }
+    for d in placements.differences.iter().take(differences) {
+        let sync = if d.sync { ", sync" } else { "" };
+        let at_s = d.at_ns as f64 / 1e9;
+        let queue = |&(tasks, coming): &(u32, u32)| match coming {
+            0 => tasks.to_string(),
+            _ => format!("{tasks}+{coming}"),
+        };
+        let queues = d.queues.iter().map(queue).collect::<Vec<_>>().join(" ");
+        text += &format!(
+            "  {at_s:.6} s: {} wakes {} on CPU {}{sync}; it last ran on {}; kernel {}, model {}; queues {queues}\n",
+            d.waker, d.task, d.cpu, d.previous, d.kernel, d.model
+        );
+    }
+    text
+}
+
+fn row(name: &str, count: Count) -> String {
+    let share = |of: f64| format!("{:.2} %", 100.0 * of);
+    let (cpu, llc) = match count.shares() {
+        Some((cpu, llc)) => (share(cpu), share(llc)),
+        None => ("-".to_string(), "-".to_string()),
+    };
+    format!("  {name:<28} {:>9} {cpu:>10} {llc:>10}\n", count.all)
+}
