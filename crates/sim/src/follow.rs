@@ -128,7 +128,10 @@ impl<'a> Follower<'a> {
         let mut follower = Follower {
             w: world(setup, 0, tick_ns, 0),
             // Whether a departure is delayed hangs on lags, which a trace does not tell; no choice of a CPU does.
-            fair: Fair::new(&setup.topo, &setup.kernel.clone().with(MechanismId::DelayDequeue, false)),
+            fair: Fair::new(
+                &setup.topo,
+                &setup.kernel.clone().with(MechanismId::DelayDequeue, false),
+            ),
             ids: HashMap::new(),
             bound: HashMap::new(),
             known: Vec::new(),

@@ -159,7 +159,8 @@ impl<W: Write> Sink for FtraceText<W> {
             Kind::Idle { cpu, state } => {
                 self.power("cpu_idle: state=", state.unwrap_or(IDLE_EXIT), *cpu);
             }
-            Kind::Runnable { .. } | Kind::Clock { .. }
+            Kind::Runnable { .. }
+            | Kind::Clock { .. }
             | Kind::PlaceAsked { .. }
             | Kind::PlaceAnswered { .. } => {}
         }

@@ -182,11 +182,7 @@ impl<'a> Judge<'a> {
         let model = u32::from(open.answer.cpu);
         let topology = follower.topology();
         let same_llc = model == kernel || shares_cache(topology, model, kernel);
-        let count = Count {
-            all: 1,
-            same_cpu: (model == kernel).into(),
-            same_llc: same_llc.into(),
-        };
+        let count = Count { all: 1, same_cpu: (model == kernel).into(), same_llc: same_llc.into() };
         let raced = answer.cpu != open.answer.cpu;
         let kind = match (raced, open.answer) {
             (true, _) => &mut self.found.raced,
@@ -303,3 +299,6 @@ fn shares_cache(topology: &Topology, a: u32, b: u32) -> bool {
 fn label(comm: Comm, pid: u32) -> String {
     format!("{}-{pid}", String::from_utf8_lossy(comm.as_bytes()))
 }
+
+#[cfg(test)]
+mod tests;

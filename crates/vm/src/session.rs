@@ -318,11 +318,16 @@ mod tests {
 
     #[test]
     fn who_may_run_where() {
-        let said = "/proc/1/status:Cpus_allowed_list:\t0-3\n/proc/12/status:Cpus_allowed_list:\t2\n";
+        let said =
+            "/proc/1/status:Cpus_allowed_list:\t0-3\n/proc/12/status:Cpus_allowed_list:\t2\n";
         let affinity = |said: &str| super::affinity(said);
         let found = affinity(said).unwrap();
         assert_eq!((found[&1].len(), found[&12].to_string()), (4, "2".to_owned()));
-        for bad in ["/proc/x/status:Cpus_allowed_list:\t0", "/proc/1/status:Cpus_allowed_list:\ta", "hello"] {
+        for bad in [
+            "/proc/x/status:Cpus_allowed_list:\t0",
+            "/proc/1/status:Cpus_allowed_list:\ta",
+            "hello",
+        ] {
             assert!(affinity(bad).unwrap_err().starts_with("affinity: found `"), "{bad}");
         }
     }

@@ -9,11 +9,11 @@ use crate::output::{print, print_json};
 use crate::progress::bar;
 use definition::{ExperimentFile, Plan};
 use experiment::guests::Traced;
-use vm::Accel;
 use machine::Machine;
 use serde::Serialize;
 use std::process::ExitCode;
 use trace::placement::{Count, Ground, Judge, Placements};
+use vm::Accel;
 
 /// Length of a guest's instruction as a power of two, in ns.
 const COUNTED_SHIFT: u8 = 1;
@@ -64,6 +64,12 @@ fn on_machine(plan: Plan, args: &VmCheckArgs) -> Result<Vec<Checked>, Failure> {
     let stop = stop_on_signals()?;
     let mut all = Vec::new();
     for (workload, variant) in bench.cells() {
+        if bench.is_bound(workload) {
+            anstream::eprintln!(
+                "vm: workload `{workload}` is left out: it is bound to CPUs, which no trace tells"
+            );
+            continue;
+        }
         let traced = bench.trace(&options, (workload, variant), &stop, &mut |t| tell(&bar, t))?;
         bar.set_message(format!("{workload}, {variant}"));
         let compared = compared(&traced, &costs).map_err(|e| format!("{workload}, {variant}: {e}"));

@@ -61,6 +61,12 @@ impl Bench {
         (0..self.jobs.len()).map(|job| self.names(job))
     }
 
+    /// Whether tasks of `workload` are bound to CPUs in a guest.
+    pub fn is_bound(&self, workload: &str) -> bool {
+        let at = self.plan.file.workloads.iter().position(|w| w.name == workload);
+        at.is_some_and(|at| self.programs[at].is_bound())
+    }
+
     /// By variant of the plan: how guests have it.
     pub fn variants(&self) -> &[Realised] {
         &self.variants

@@ -4,13 +4,13 @@
 //! told, and nothing is balanced. What a trace does not tell is done at each tick, as a kernel does it every few.
 
 use super::Fair;
+use super::LlcState;
 use super::balance::groups::idle_scan;
 use super::place::idle_sibling::llc_level;
 use super::place::wakeup::WakeUp;
 use super::queue::entity::Entity;
 use super::queue::rq::RunQueue;
 use super::rules::ScanLimit;
-use super::LlcState;
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
 
@@ -129,8 +129,7 @@ impl Fair {
                     self.llcs[llc as usize].nr_idle_scan = if whole { HUGE } else { 0 };
                 }
                 let rq = &mut self.queues[wake.cpu as usize];
-                (rq.avg_idle_ns, rq.wake_avg_idle_ns) =
-                    if whole { (HUGE, HUGE) } else { (0, 0) };
+                (rq.avg_idle_ns, rq.wake_avg_idle_ns) = if whole { (HUGE, HUGE) } else { (0, 0) };
             }
         }
     }

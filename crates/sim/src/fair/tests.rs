@@ -4,6 +4,7 @@ mod asym;
 mod averages;
 mod detach;
 mod idlest;
+mod inherited;
 mod intervals;
 mod load;
 mod newidle;

@@ -292,7 +292,8 @@ impl<W: Write> Perfetto<W> {
                 cpu_id: Some(cpu),
             }),
             Kind::Switch { .. } | Kind::Waking { .. } => return None,
-            Kind::Runnable { .. } | Kind::Clock { .. }
+            Kind::Runnable { .. }
+            | Kind::Clock { .. }
             | Kind::PlaceAsked { .. }
             | Kind::PlaceAnswered { .. } => return None,
         })

@@ -204,7 +204,8 @@ impl<W: Write, S: Read + Write + Seek> Sink for TraceDat<W, S> {
             Kind::Migrate { task, from, to } => self.task(event, &MIGRATE, task, &[*from, *to]),
             Kind::Frequency { cpu, khz } => self.power(event, &FREQUENCY, *khz, *cpu),
             Kind::Idle { cpu, state } => self.power(event, &IDLE, state.unwrap_or(IDLE_EXIT), *cpu),
-            Kind::Runnable { .. } | Kind::Clock { .. }
+            Kind::Runnable { .. }
+            | Kind::Clock { .. }
             | Kind::PlaceAsked { .. }
             | Kind::PlaceAnswered { .. } => Ok(()),
         }

@@ -21,6 +21,12 @@ use workload::rtapp::RtAppError;
 
 /// Where the worker is in a guest.
 pub(crate) const WORKER: &str = "bin/worker";
+/// What binds a command to CPUs.
+const BIND: &str = "taskset -c";
+/// The same of our worker.
+const WORKER_CPUS: &str = " cpus=";
+/// The key under which rt-app's files name the CPUs of a thread.
+const RT_APP_CPUS: &str = "\"cpus\"";
 /// Files that a program with many connections has open.
 const MANY_FILES: &str = "ulimit -n 65536 || exit 1\n";
 
@@ -134,7 +140,7 @@ impl Numbering<'_> {
     /// `command` bound to the machine's `cpus`, to all where absent.
     fn bound(self, cpus: Option<CpuSet>, command: &str) -> String {
         match cpus {
-            Some(cpus) => format!("taskset -c {} {command}", self.of(cpus)),
+            Some(cpus) => format!("{BIND} {} {command}", self.of(cpus)),
             None => command.to_owned(),
         }
     }
@@ -170,6 +176,16 @@ pub fn translate(
 }
 
 impl Program {
+    /// Whether tasks of it are bound to CPUs.
+    pub fn is_bound(&self) -> bool {
+        let names_cpus = |file: &FileSource| match file {
+            FileSource::Text(text) => text.contains(RT_APP_CPUS),
+            FileSource::Worker | FileSource::Package { .. } => false,
+        };
+        let bound = [BIND, WORKER_CPUS].iter().any(|how| self.command.contains(how));
+        bound || self.files.iter().any(|(_, file)| names_cpus(file))
+    }
+
     /// Results out of the command's standard output, by names of the workload's metrics, in their units.
     ///
     /// # Errors

@@ -108,6 +108,12 @@ fn results_have_the_names_of_the_workloads_metrics() {
 }
 
 #[test]
+fn programs_say_whether_they_bind_tasks() {
+    let bound: Vec<bool> = benchmarks().into_iter().map(|b| program(b).is_bound()).collect();
+    assert_eq!(bound[..8], [true, true, true, false, false, true, false, false]);
+}
+
+#[test]
 fn commands_have_the_experiments_parameters() {
     let commands: Vec<String> = benchmarks().into_iter().map(|b| program(b).command).collect();
     let last = |nth: usize| commands[nth].lines().last().unwrap();

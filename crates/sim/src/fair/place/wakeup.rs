@@ -58,7 +58,12 @@ impl Fair {
     }
 
     /// The way of a task that wakes.
-    pub(in crate::fair) fn select_wake(&mut self, w: &mut World, task: TaskId, wake: WakeUp) -> Cpu {
+    pub(in crate::fair) fn select_wake(
+        &mut self,
+        w: &mut World,
+        task: TaskId,
+        wake: WakeUp,
+    ) -> Cpu {
         if let Some(waker) = wake.waker {
             self.record_wakee(w, waker, task);
         }

@@ -1,0 +1,175 @@
+use super::*;
+use kernel::Kernel;
+
+/// Two LLCs of four CPUs each.
+fn ground() -> Ground {
+    let constants = machine::catalog::load("epyc-7742-1s-nps1").unwrap();
+    let spec = "-M q35 -cpu EPYC-Rome-v4 -smp 8,sockets=2,cores=4,threads=1";
+    let machine = machine::Machine {
+        constants: constants.constants,
+        idle_states: constants.idle_states,
+        ..machine::qemu::read(spec).unwrap()
+    };
+    Ground::new(&machine, &Kernel::new("6.12".parse().unwrap())).unwrap()
+}
+
+/// What comes of `lines`, each `PID CPU EVENT` with a microsecond between them; pid 0 is idle.
+fn judged(lines: &[&str], bound: Vec<(u32, machine::CpuSet)>) -> Placements {
+    let ground = ground();
+    let mut judge = Judge::new(&ground, bound);
+    let mut text = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        let mut words = line.splitn(3, ' ');
+        let mut word = || words.next().unwrap();
+        let (pid, cpu, event) = (word(), word(), word());
+        text += &format!("a-{pid} [00{cpu}] d..2. 1.{at:06}: {event}\n");
+    }
+    crate::read(text.as_bytes(), &mut judge).unwrap();
+    judge.finish()
+}
+
+fn switch(pid: u32, cpu: u32, from: u32, state: &str, to: u32) -> String {
+    format!(
+        "{pid} {cpu} sched_switch: prev_comm=a prev_pid={from} prev_prio=120 prev_state={state} ==> next_comm=a next_pid={to} next_prio=120"
+    )
+}
+
+fn waking(pid: u32, cpu: u32, task: u32, previous: u32) -> String {
+    format!("{pid} {cpu} sched_waking: comm=a pid={task} prio=120 target_cpu={previous}")
+}
+
+fn asked(pid: u32, cpu: u32, previous: u32, flags: &str) -> String {
+    format!(
+        "{pid} {cpu} place_asked: (select_task_rq_fair+0x4/0x17f0) previous={previous} flags={flags}"
+    )
+}
+
+fn answered(pid: u32, cpu: u32, chosen: u32) -> String {
+    format!(
+        "{pid} {cpu} place_answered: (try_to_wake_up+0x155/0x680 <- select_task_rq_fair) cpu={chosen}"
+    )
+}
+
+fn woken(pid: u32, cpu: u32, task: u32, on: u32) -> String {
+    format!("{pid} {cpu} sched_wakeup: comm=a pid={task} prio=120 target_cpu={on}")
+}
+
+fn all(lines: &[String]) -> Vec<&str> {
+    lines.iter().map(String::as_str).collect()
+}
+
+/// 10 runs on CPU 0; 11 ran on CPU 1 and sleeps. With more tasks on the other CPUs named.
+fn start(busy: &[u32]) -> Vec<String> {
+    let mut lines =
+        vec![switch(0, 0, 0, "R", 10), switch(0, 1, 0, "R", 11), switch(11, 1, 11, "S", 0)];
+    lines.extend(busy.iter().map(|&cpu| switch(0, cpu, 0, "R", 20 + cpu)));
+    lines
+}
+
+#[test]
+fn an_idle_previous_cpu_takes_the_task() {
+    let mut lines = start(&[]);
+    lines.extend([
+        waking(10, 0, 11, 1),
+        asked(10, 0, 1, "0x18"),
+        answered(10, 0, 1),
+        woken(0, 1, 11, 1),
+    ]);
+    let found = judged(&all(&lines), vec![]);
+    assert_eq!(found.determined, Count { all: 1, same_cpu: 1, same_llc: 1 });
+    assert_eq!(found.all().all, 1);
+    // At the start of a trace two tasks run that nobody put there.
+    assert_eq!((found.repairs, found.differences.len()), (2, 0));
+}
+
+#[test]
+fn another_choice_is_a_difference_with_its_state() {
+    for (kernel, same_llc) in [(2, 1), (5, 0)] {
+        let mut lines = start(&[]);
+        lines.extend([waking(10, 0, 11, 1), asked(10, 0, 1, "0x18"), answered(10, 0, kernel)]);
+        let found = judged(&all(&lines), vec![]);
+        assert_eq!(found.determined, Count { all: 1, same_cpu: 0, same_llc });
+        let [difference] = &found.differences[..] else { panic!("{found:?}") };
+        assert_eq!((difference.kernel, difference.model, difference.previous), (kernel, 1, 1));
+        assert!(difference.sync && difference.task == "a-11" && difference.waker == "a-10");
+        assert_eq!(difference.queues[..2], [(1, 0), (0, 0)]);
+    }
+}
+
+#[test]
+fn a_cpu_that_is_taken_during_the_wake_up_makes_it_a_race() {
+    let mut lines = start(&[]);
+    lines.extend([
+        waking(10, 0, 11, 1),
+        asked(10, 0, 1, "0x18"),
+        switch(0, 1, 0, "R", 30),
+        answered(10, 0, 2),
+    ]);
+    let found = judged(&all(&lines), vec![]);
+    assert_eq!((found.raced.all, found.determined.all), (1, 0));
+}
+
+#[test]
+fn a_task_on_its_way_keeps_its_cpu_from_being_idle() {
+    // 12 is a thread of CPU 1 alone, which no class places.
+    let mut lines = start(&[2, 3]);
+    lines.extend([
+        waking(0, 4, 12, 1),
+        waking(10, 0, 11, 1),
+        asked(10, 0, 1, "0x18"),
+        answered(10, 0, 0),
+    ]);
+    let only = |cpu: usize| [cpu].into_iter().collect();
+    let found = judged(&all(&lines), vec![(12, only(1))]);
+    assert_eq!(found.determined, Count { all: 1, same_cpu: 1, same_llc: 1 });
+    let free = judged(&all(&lines), vec![]);
+    assert_eq!(free.determined.same_cpu, 0);
+}
+
+#[test]
+fn loads_that_decide_are_said_to() {
+    // From one LLC to the other, not synchronous, both CPUs busy, no CPU idle.
+    let mut lines = start(&[2, 3, 4, 5, 6, 7]);
+    lines.extend([switch(0, 1, 0, "R", 31), switch(25, 5, 25, "S", 35)]);
+    lines.extend([waking(10, 0, 25, 5), asked(10, 0, 5, "0x8"), answered(10, 0, 5)]);
+    let found = judged(&all(&lines), vec![]);
+    assert_eq!((found.by_load.all, found.determined.all), (1, 0), "{found:?}");
+}
+
+#[test]
+fn what_a_task_remembers_is_taken_from_the_kernel() {
+    // Many partners on both sides: the waker's CPU is no target (`wake_wide`), and the other LLC's previous one is.
+    let wide = |memory: &str| {
+        let mut lines = start(&[2, 3, 4, 6, 7]);
+        lines.extend([switch(0, 5, 0, "R", 25), switch(25, 5, 25, "S", 36)]);
+        lines.extend([switch(0, 1, 0, "R", 31), waking(31, 1, 10, 0)]);
+        lines.extend([asked(31, 1, 0, &format!("0x8{memory}")), answered(31, 1, 0)]);
+        lines.extend([waking(10, 0, 25, 5)]);
+        lines.extend([asked(
+            10,
+            0,
+            5,
+            " flags=0x18 flips=9 recent=5".trim_start_matches(" flags="),
+        )]);
+        lines.push(answered(10, 0, 5));
+        judged(&all(&lines), vec![]).all().same_cpu
+    };
+    assert_eq!(wide(" flips=99 recent=0"), wide(" flips=0 recent=0") + 1);
+}
+
+#[test]
+fn forks_and_execs_are_not_wake_ups() {
+    for flags in ["0x4", "0x2"] {
+        let mut lines = start(&[]);
+        lines.extend([waking(10, 0, 11, 1), asked(10, 0, 1, flags), answered(10, 0, 1)]);
+        assert_eq!(judged(&all(&lines), vec![]).all().all, 0);
+    }
+}
+
+#[test]
+fn a_cpu_that_the_machine_does_not_have() {
+    let ground = ground();
+    let text = format!("a-10 [008] d..2. 1.000000: {}\n", &waking(0, 0, 11, 1)[4..]);
+    let refused = crate::read(text.as_bytes(), &mut Judge::new(&ground, vec![])).unwrap_err();
+    assert_eq!(refused.to_string(), "trace: found CPU 8, expected a machine of 8 CPUs");
+}
