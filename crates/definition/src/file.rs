@@ -9,6 +9,7 @@ mod groups;
 mod hotplug;
 mod prefetch;
 mod release;
+mod scheduler;
 mod source;
 
 pub use background::BackgroundEntry;
@@ -18,6 +19,7 @@ pub use frequency::FrequencyEntry;
 pub use groups::{GroupEntry, Word};
 pub use hotplug::HotplugEntry;
 pub use prefetch::PrefetchEntry;
+pub use scheduler::{SchedulerEntry, SchedulerKind};
 pub use source::{ConfigValue, Patches, SourceEntry, SysctlValue};
 
 use crate::DefinitionError;
@@ -114,6 +116,9 @@ pub struct VariantEntry {
     /// How POWER8's prefetch engine is used, where `mechanisms` switches it on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch: Option<PrefetchEntry>,
+    /// With guests: the sched_ext scheduler that is loaded before each run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<SchedulerEntry>,
     /// What guests have of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guest: Option<GuestEntry>,

@@ -26,6 +26,11 @@ pub enum EngineError {
         "guest.append: found words for a command line, expected none: a model has no command line"
     )]
     CommandLine,
+    /// A sched_ext scheduler, which models and replicas do not load.
+    #[error(
+        "scheduler: found `{0}`, expected none: the simulator runs no BPF programs, guests do (--engine vm)"
+    )]
+    Scheduler(String),
     /// What can happen to guests and to what they need.
     #[error(transparent)]
     Guest(#[from] VmError),

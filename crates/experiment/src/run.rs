@@ -212,6 +212,9 @@ pub(crate) fn prepare_on<E: Engine>(
     if !variant.command_line().is_empty() {
         return Err(refused(EngineError::CommandLine));
     }
+    if let Some(scheduler) = &variant.scheduler {
+        return Err(refused(EngineError::Scheduler(scheduler.program.clone())));
+    }
     let Built { workload, ignored } = built;
     let setting = plan.setting(v);
     let metrics = engine.metrics(&workload, &setting);

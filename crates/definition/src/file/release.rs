@@ -1,4 +1,4 @@
-//! What variants with a source have that others have not, and the release of each.
+//! What variants with a source or a scheduler have that others have not, and the release of each.
 
 use super::{ExperimentFile, NO_RELEASE, SourceEntry, groups};
 use crate::{DefinitionError, folder_of};
@@ -16,6 +16,11 @@ impl ExperimentFile {
                 expected: expected.to_string(),
             };
             if let Some((field, found, expected)) = v.source.as_ref().and_then(SourceEntry::wrong) {
+                return Err(refuse(field, found, expected));
+            }
+            if let Some((field, found, expected)) =
+                v.scheduler.as_ref().and_then(|scheduler| scheduler.wrong(file))
+            {
                 return Err(refuse(field, found, expected));
             }
             let Some(source) = &v.source else {

@@ -99,6 +99,7 @@ fn facts(v: &VariantEntry) -> Vec<String> {
         hotplug,
         frequency,
         prefetch,
+        scheduler,
         guest: _,
         seed,
     } = v;
@@ -112,6 +113,7 @@ fn facts(v: &VariantEntry) -> Vec<String> {
     facts.extend(hz.map(|hz| format!("HZ {hz}")));
     facts.extend(frequency.iter().flat_map(|f| f.set()));
     facts.extend(prefetch.iter().flat_map(|p| p.set()));
+    facts.extend(scheduler.iter().map(|scheduler| scheduler.set()));
     facts.extend(smt.map(|smt| format!("SMT {smt}")));
     facts.extend(seed.map(|seed| format!("seed {seed}")));
     if !hotplug.is_empty() {
