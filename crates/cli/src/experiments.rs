@@ -232,7 +232,10 @@ fn by_engine(args: &RunArgs, plan: Plan, engine: EngineName) -> Result<Ran, Fail
             let run = |journal: Option<&Journal>| guests::run_bench(&bench, &options, journal);
             // The directory of a kernel from a source is named by what it was built of.
             let own = options.own.iter().flatten().chain(&options.given);
-            let keys: Vec<String> = own.map(|kernel| kernel.image.display().to_string()).collect();
+            let kernels = own.map(|kernel| kernel.image.display().to_string());
+            let schedulers = options.schedulers.iter().flatten();
+            let keys = kernels.chain(schedulers.map(|s| format!("{} {}", s.name, s.version)));
+            let keys: Vec<String> = keys.collect();
             let before = setup_of(args, &bench.plan)?;
             let results = run_by(args, &bench.plan, options.engine(), &keys, &run)?;
             Ok(Ran { plan: bench.plan, before, results })

@@ -18,6 +18,7 @@ mod prefetch_sweep;
 mod progress;
 mod recorded;
 mod report_page;
+mod schedulers;
 mod sources;
 mod timelines;
 mod validation;

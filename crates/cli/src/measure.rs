@@ -76,6 +76,8 @@ fn compare_on(
     let cpus = plan.machine.cpus.len() as u32;
     let slowed = if arch == Arch::Arm64 { (SLOWED_BY_CPU * cpus).min(MOST_SLOWED) } else { 1 };
     let options = Options {
+        // Its experiment has none.
+        schedulers: vec![],
         own: Vec::new(),
         given: None,
         cache: cache(&args.cache)?,

@@ -27,6 +27,7 @@ fn bench(text: &str, release: Option<&str>) -> Result<Bench, String> {
     let options = Options {
         own: Vec::new(),
         given: None,
+        schedulers: Vec::new(),
         cache: cache(dir.path()),
         release: release.map(|r| r.parse().unwrap()),
         accel: Accel::Tcg,

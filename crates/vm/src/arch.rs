@@ -27,6 +27,15 @@ impl Arch {
         }
     }
 
+    /// What ELF files for it are marked with (`e_machine`).
+    pub(crate) fn elf_machine(self) -> u16 {
+        match self {
+            Arch::X86 => object::elf::EM_X86_64.0,
+            Arch::Arm64 => object::elf::EM_AARCH64.0,
+            Arch::Powerpc => object::elf::EM_PPC64.0,
+        }
+    }
+
     /// The package that depends on the newest kernel of a suite.
     pub(crate) fn kernel_package(self) -> &'static str {
         match self {

@@ -11,6 +11,7 @@ use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};
 use object::read::elf::{FileHeader, ProgramHeader};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 /// Links that are followed one after the other, as many as the kernel does (`MAXSYMLINKS`).
@@ -48,46 +49,121 @@ impl Needed {
 /// A program or library that is not there or that is cut.
 pub(crate) fn programs(root: &Path, paths: &[&str]) -> Result<Needed, VmError> {
     let mut needed = Needed::default();
-    let directories = library_directories(root)?;
     let mut todo = Vec::new();
     for &path in paths {
         let file =
             needed.take_merged(root, Path::new(path)).ok_or_else(|| missing(path, "the tree"))?;
         todo.push(file);
     }
-    let mut seen = BTreeSet::new();
-    while let Some(file) = todo.pop() {
-        if !seen.insert(file.clone()) {
-            continue;
+    needed.follow(root, todo)?;
+    Ok(needed)
+}
+
+/// A program from anywhere with what it needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Foreign {
+    /// Its loader, a path in the root; none for a program that needs none.
+    pub loader: Option<PathBuf>,
+    /// Its libraries, by the names that programs call them, with their paths in the root.
+    pub libraries: BTreeMap<OsString, PathBuf>,
+}
+
+/// What `program`, which need not lie in the tree `root`, needs of it.
+///
+/// # Errors
+/// A file that is no program, and libraries that the tree does not have.
+pub(crate) fn foreign(root: &Path, program: &Path) -> Result<Foreign, VmError> {
+    let content = std::fs::read(program).map_err(VmError::io(program))?;
+    let about = dynamic(&content).map_err(|found| broken(program, &found))?;
+    let about = about.ok_or_else(|| broken(program, "no ELF file"))?;
+    let mut needed = Needed::default();
+    let mut todo = Vec::new();
+    needed.take_needed(root, program, &about, &library_directories(root)?, &mut todo)?;
+    let loader = about.loader.as_deref().and_then(|loader| resolve_merged(root, loader));
+    needed.follow(root, todo)?;
+    // What is found under several names is there under each: links of libraries say which.
+    let names = needed.files.iter().filter_map(|path| {
+        let (file, _) = resolve(root, path)?;
+        Some((path.file_name()?.to_owned(), file))
+    });
+    Ok(Foreign { loader, libraries: names.collect() })
+}
+
+/// The file that a program's loader is.
+fn resolve_merged(root: &Path, loader: &str) -> Option<PathBuf> {
+    let path = Path::new(loader.trim_start_matches('/'));
+    let (file, _) = resolve(root, path).or_else(|| resolve(root, &Path::new("usr").join(path)))?;
+    Some(file)
+}
+
+impl Needed {
+    /// Takes what the files `todo` of the tree need, and what that needs.
+    fn follow(&mut self, root: &Path, mut todo: Vec<PathBuf>) -> Result<(), VmError> {
+        let directories = library_directories(root)?;
+        let mut seen = BTreeSet::new();
+        while let Some(file) = todo.pop() {
+            if !seen.insert(file.clone()) {
+                continue;
+            }
+            let full = root.join(&file);
+            let content = std::fs::read(&full).map_err(VmError::io(&full))?;
+            if let Some(about) = dynamic(&content).map_err(|found| broken(&full, &found))? {
+                self.take_needed(root, &file, &about, &directories, &mut todo)?;
+            }
         }
-        let full = root.join(&file);
-        let content = std::fs::read(&full).map_err(VmError::io(&full))?;
-        let Some(about) = dynamic(&content).map_err(|found| broken(&full, &found))? else {
-            continue;
-        };
+        Ok(())
+    }
+
+    /// Takes what `file` says that it needs, and adds it to `todo`.
+    fn take_needed(
+        &mut self,
+        root: &Path,
+        file: &Path,
+        about: &Dynamic,
+        directories: &[PathBuf],
+        todo: &mut Vec<PathBuf>,
+    ) -> Result<(), VmError> {
         let by = file.display().to_string();
         if let Some(loader) = &about.loader {
             todo.push(
-                needed.take_merged(root, Path::new(loader)).ok_or_else(|| missing(loader, &by))?,
+                self.take_merged(root, Path::new(loader)).ok_or_else(|| missing(loader, &by))?,
             );
         }
-        let own = about.paths.iter().map(|path| own_directory(path, &file));
+        let own = about.paths.iter().map(|path| own_directory(path, file));
         let places: Vec<PathBuf> = own.chain(directories.iter().cloned()).collect();
+        let mut take = |library: &str| {
+            // Like the loader, past libraries of other architectures.
+            let is_ours = |path: &PathBuf| {
+                let (file, _) = resolve(root, path.strip_prefix("/").unwrap_or(path))?;
+                Some(machine_of(&root.join(file))? == about.machine)
+            };
+            let mut all =
+                places.iter().map(|place| place.join(library)).filter(|p| is_ours(p) == Some(true));
+            all.find_map(|path| self.take(root, &path))
+        };
         for library in &about.libraries {
-            let found = places.iter().find_map(|place| needed.take(root, &place.join(library)));
-            todo.push(found.ok_or_else(|| missing(library, &by))?);
+            todo.push(take(library).ok_or_else(|| missing(library, &by))?);
             if library == LOADED_BY_LIBC.0 {
-                let second = LOADED_BY_LIBC.1;
-                todo.extend(places.iter().find_map(|place| needed.take(root, &place.join(second))));
+                todo.extend(take(LOADED_BY_LIBC.1));
             }
         }
+        Ok(())
     }
-    Ok(needed)
+}
+
+/// For which architecture a file is (`e_machine`); `None` where it is no program and no library.
+pub(crate) fn machine_of(path: &Path) -> Option<u16> {
+    let mut head = [0; 64];
+    std::fs::File::open(path).ok()?.read_exact(&mut head).ok()?;
+    let header = FileHeader64::<Endianness>::parse(&head[..]).ok()?;
+    Some(header.e_machine(header.endian().ok()?).0)
 }
 
 /// What a file says that it needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Dynamic {
+    /// `e_machine`.
+    machine: u16,
     /// `PT_INTERP`.
     loader: Option<String>,
     /// `DT_NEEDED`.
@@ -107,7 +183,7 @@ fn dynamic(content: &[u8]) -> Result<Option<Dynamic>, String> {
 fn read_dynamic(content: &[u8]) -> object::Result<Dynamic> {
     let header = FileHeader64::<Endianness>::parse(content)?;
     let endian = header.endian()?;
-    let mut about = Dynamic::default();
+    let mut about = Dynamic { machine: header.e_machine(endian).0, ..Dynamic::default() };
     for segment in header.program_headers(endian, content)? {
         if let Some(path) = segment.interpreter(endian, content)? {
             about.loader = Some(String::from_utf8_lossy(path).into_owned());

@@ -140,6 +140,16 @@ pub enum VmError {
         /// What it should be.
         expected: String,
     },
+    /// A scheduler that cannot be built.
+    #[error("{name}: found {found}, expected {expected}")]
+    Scheduler {
+        /// Its crate.
+        name: String,
+        /// What is in the way.
+        found: String,
+        /// What would do.
+        expected: String,
+    },
     /// No compiler for the guests' own worker, or for a kernel.
     #[error("compiler for {arch}: {reason}; install one with: {install}")]
     NoCompiler {

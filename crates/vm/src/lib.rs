@@ -7,7 +7,7 @@
 //! 2. [`board`] turns a machine into QEMU's arguments, [`firmware`] edits the device tree where QEMU's lacks something, and [`shown`] says
 //!    what the guest will not show of its machine.
 //! 3. [`programs`] translates a benchmark into a command with files and packages; `elf` finds the libraries that it needs.
-//! 4. `initramfs` packs all of it into a root file system around the script of `guest`.
+//! 4. [`sched_ext`] brings a scheduler with what it needs, and `initramfs` packs all of it into a root file system around the script of `guest`.
 //! 5. [`boot`] starts QEMU and watches it, and [`frames`] reads files and notes out of its console.
 //! 6. [`capture`] keeps what the kernel says of a machine, [`session`] runs benchmarks one after the other in one boot.
 //!
@@ -33,6 +33,7 @@ mod packages;
 pub mod plugin;
 pub mod programs;
 pub mod qemu;
+pub mod sched_ext;
 pub mod session;
 pub mod shown;
 pub mod splats;

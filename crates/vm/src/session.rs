@@ -12,6 +12,7 @@ use crate::firmware::TreeEdits;
 use crate::frames::Said;
 use crate::programs::{FileSource, Program, WORKER};
 use crate::qemu::Qemu;
+use crate::sched_ext::{self, Outcome, Scheduler};
 use crate::splats::{Splat, splats};
 use crate::{KernelImage, VmError, elf, guest};
 use flate2::read::GzDecoder;
@@ -33,6 +34,8 @@ pub struct GuestRun {
     pub command: String,
     /// Undoes what `before` and `beside` did.
     pub after: String,
+    /// The scheduler that is loaded, which `before` does (`scheduler_on`) and `after` undoes (`scheduler_off`).
+    pub scheduler: Option<Scheduler>,
     /// Whether the scheduler's tracepoints are recorded while the program runs.
     pub traced: bool,
     /// Whether the [plugin](crate::plugin) is asked for a snapshot at the program's start and at its end.
@@ -52,6 +55,8 @@ pub struct Answer {
     pub trace_gz: Option<Vec<u8>>,
     /// The CPUs that tasks may use, by pid, of those that lived before or after a run whose timeline was wanted.
     pub affinity: BTreeMap<u32, CpuSet>,
+    /// What its sched_ext scheduler said of itself, where it had one.
+    pub scheduler: Option<Outcome>,
     /// What the kernel's log says went wrong: during the run, and in the first run of a boot, also before.
     pub splats: Vec<Splat>,
 }
@@ -166,9 +171,12 @@ impl Session<'_> {
             root.file(path, file.mode(), file.content(self.tree, self.worker)?);
         }
         let mut job = "echo 1 > /proc/sys/kernel/sched_schedstats\n".to_owned();
-        if runs.iter().any(|run| run.counted) {
+        let loads = self.add_schedulers(&mut root, runs, &mut job)?;
+        if runs.iter().any(|run| run.counted || run.scheduler.is_some()) {
             let worker = FileSource::Worker;
             root.file(WORKER, worker.mode(), worker.content(self.tree, self.worker)?);
+        }
+        if runs.iter().any(|run| run.counted) {
             job.push_str(&format!("/{WORKER} mark at=watch\n"));
         }
         for (at, run) in runs.iter().enumerate() {
@@ -180,6 +188,9 @@ impl Session<'_> {
             ] {
                 root.file(&format!("runs/{at}/{name}"), 0o644, script.as_str());
             }
+            if let Some(load) = &loads[at] {
+                root.file(&format!("runs/{at}/scheduler"), 0o644, load.as_str());
+            }
             for (name, _) in
                 [("traced", run.traced), ("counted", run.counted)].iter().filter(|(_, is)| *is)
             {
@@ -189,6 +200,31 @@ impl Session<'_> {
         }
         root.file("job", 0o644, job);
         Ok(root)
+    }
+
+    /// Puts the schedulers of `runs` into the guest, each once; by run, what it says to load its own.
+    fn add_schedulers(
+        &self,
+        root: &mut crate::initramfs::Initramfs,
+        runs: &[GuestRun],
+        job: &mut String,
+    ) -> Result<Vec<Option<String>>, VmError> {
+        let mut all: Vec<&Scheduler> = Vec::new();
+        for scheduler in runs.iter().filter_map(|run| run.scheduler.as_ref()) {
+            if !all.contains(&scheduler) {
+                all.push(scheduler);
+            }
+        }
+        if all.is_empty() {
+            return Ok(vec![None; runs.len()]);
+        }
+        job.push_str(sched_ext::JOB);
+        let loads = sched_ext::add_all(root, &all)?;
+        let load = |run: &GuestRun| {
+            let at = all.iter().position(|s| Some(*s) == run.scheduler.as_ref())?;
+            loads.get(at).cloned()
+        };
+        Ok(runs.iter().map(load).collect())
     }
 }
 
@@ -208,9 +244,14 @@ fn answer(archive: &[u8]) -> Result<Answer, String> {
         Some(line) => line.to_owned(),
         None => "nothing said".to_owned(),
     };
+    let scheduler = |name: &str| text(name).ok();
     let Some(status) = files.get("status") else {
-        return Err(format!("the guest could not be made ready: {}", last(text("before")?)));
+        let said = sched_ext::failure(&scheduler).map_or(String::new(), |said| format!(": {said}"));
+        return Err(format!("the guest could not be made ready: {}{said}", last(text("before")?)));
     };
+    if let Some(reason) = sched_ext::failure(&scheduler) {
+        return Err(reason);
+    }
     let status = String::from_utf8_lossy(status).trim().to_owned();
     let stdout = text("out")?;
     if status != "0" {
@@ -225,6 +266,7 @@ fn answer(archive: &[u8]) -> Result<Answer, String> {
     };
     let log = |name: &str| files.get(name).map(|log| splats(&String::from_utf8_lossy(log)));
     Ok(Answer {
+        scheduler: Outcome::of(&scheduler)?,
         splats: ["log.before", "log"].into_iter().filter_map(log).flatten().collect(),
         stdout,
         schedstat: schedstat("schedstat.after")?.since(&schedstat("schedstat.before")?),
@@ -307,6 +349,7 @@ mod tests {
             stdout: String::new(),
             schedstat: Schedstat::parse(STAT).unwrap(),
             context_switches: 0,
+            scheduler: None,
             splats: vec![],
             trace_gz: Some(gz.finish().unwrap()),
             affinity: BTreeMap::new(),

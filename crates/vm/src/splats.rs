@@ -49,7 +49,7 @@ pub fn splats(log: &str) -> Vec<Splat> {
 }
 
 /// What follows `[    1.234567] ` and `[   T12] `.
-fn without_time(line: &str) -> &str {
+pub(crate) fn without_time(line: &str) -> &str {
     let mut rest = line.trim_end();
     while let Some((_, after)) = rest.strip_prefix('[').and_then(|r| r.split_once("] ")) {
         rest = after;

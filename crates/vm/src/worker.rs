@@ -16,6 +16,7 @@ pub(crate) const WORKER: Sources = Sources {
         ("messages.c", include_str!("guest/worker/messages.c")),
         ("netperf.c", include_str!("guest/worker/netperf.c")),
         ("schbench.c", include_str!("guest/worker/schbench.c")),
+        ("stats.c", include_str!("guest/worker/stats.c")),
         ("stream.c", include_str!("guest/worker/stream.c")),
         ("times.c", include_str!("guest/worker/times.c")),
         ("work.c", include_str!("guest/worker/work.c")),

@@ -4,10 +4,10 @@ use super::cache;
 use super::guest::{accel, limits, stop_on_signals};
 use crate::args::GuestArgs;
 use crate::progress::bar;
-use crate::{Failure, images};
+use crate::{Failure, images, schedulers};
 use definition::Plan;
 use experiment::Journal;
-use experiment::guests::{Bench, Options, Told, Traced};
+use experiment::guests::{Bench, Options, Told, Traced, loads_schedulers};
 use indicatif::ProgressBar;
 use results::Results;
 use vm::board::Board;
@@ -15,9 +15,23 @@ use vm::board::Board;
 /// What of `plan` guests can run, and how. Kernels of sources are built first.
 pub fn bench(plan: Plan, args: &GuestArgs, boots: u32) -> Result<(Bench, Options), Failure> {
     let cache = cache(&args.cache)?;
+    let own = images::of_variants(&plan, &cache, args.own.debug_config)?;
+    let given = images::given(&args.own, &cache, || Ok(Board::of(&plan.machine, false)?.arch()))?;
+    let schedulers = match plan.file.variants.iter().any(|v| v.scheduler.is_some()) {
+        false => vec![],
+        true => {
+            let arch = Board::of(&plan.machine, false)?.arch();
+            let can_load = |v: usize| {
+                let own = own.get(v).and_then(Option::as_ref).or(given.as_ref());
+                loads_schedulers(&plan.file.variants[v], arch, &cache, args.kernel, own)
+            };
+            schedulers::of_variants(&plan, &cache, arch, &can_load)?
+        }
+    };
     let options = Options {
-        own: images::of_variants(&plan, &cache, args.own.debug_config)?,
-        given: images::given(&args.own, &cache, || Ok(Board::of(&plan.machine, false)?.arch()))?,
+        own,
+        given,
+        schedulers,
         cache,
         release: args.kernel,
         accel: accel(args)?,
@@ -73,6 +87,16 @@ pub fn tell(bar: &ProgressBar, told: Told) {
         Told::Splat { variant, splat } => bar.suspend(|| {
             anstream::eprintln!("vm: variant `{variant}`: {}", splat.title);
             splat.lines.iter().for_each(|line| anstream::eprintln!("  | {line}"));
+        }),
+        Told::Scheduler { variant, workload, scheduler, outcome } => bar.suspend(|| {
+            let (name, version) = (&scheduler.name, &scheduler.version);
+            anstream::eprintln!(
+                "vm: variant `{variant}`: {name} {version} loaded as {} for {workload}, unloaded after it",
+                outcome.ops
+            );
+            if let Some(statistics) = &outcome.statistics {
+                anstream::eprintln!("  | statistics of the run: {statistics}");
+            }
         }),
         Told::Counted { run, of } => bar.set_message(format!("{run} of {of} runs")),
         Told::Progress(progress) => {

@@ -53,7 +53,8 @@ impl SchedulerEntry {
             text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
         };
         if !program.contains('/') && !program.ends_with(OBJECT) {
-            let is_crate = program.strip_prefix(CRATES).is_some_and(|n| !n.is_empty() && is_word(n));
+            let is_crate =
+                program.strip_prefix(CRATES).is_some_and(|n| !n.is_empty() && is_word(n));
             return is_crate.then(|| SchedulerKind::Crate(program.to_string()));
         }
         let path = match (program.strip_prefix("~/"), std::env::home_dir()) {
@@ -166,8 +167,7 @@ mod tests {
 
     #[test]
     fn a_word_and_a_table_come_back_as_they_were() {
-        let table =
-            "scheduler = { program = \"scx_rusty\", version = \"1.1.4\", options = [\"--perf\", \"0\"] }";
+        let table = "scheduler = { program = \"scx_rusty\", version = \"1.1.4\", options = [\"--perf\", \"0\"] }";
         for to in [RUSTY, table] {
             let file = changed(to, "x.toml").unwrap();
             let again = toml::to_string(&file).unwrap();

@@ -4,13 +4,16 @@ use super::realise::Realised;
 use crate::ExperimentError;
 use crate::engine::EngineError;
 use crate::run::Cell;
+use definition::file::{SchedulerKind, VariantEntry};
 use definition::{ExperimentFile, Plan};
 use kernel::Version;
 use machine::CpuSet;
 use results::{Engine, MetricInfo};
+use std::path::Path;
 use vm::board::Board;
 use vm::boot::Limits;
 use vm::programs::{Program, translate};
+use vm::sched_ext::Scheduler;
 use vm::{Accel, Cache, KernelImage, VmError};
 
 /// How guests run.
@@ -24,6 +27,8 @@ pub struct Options {
     pub given: Option<KernelImage>,
     /// By variant: the kernel that was built from its source, where it has one.
     pub own: Vec<Option<KernelImage>>,
+    /// By variant: its sched_ext scheduler, where it has one and its kernel can load it.
+    pub schedulers: Vec<Option<Scheduler>>,
     /// What executes the guests' instructions.
     pub accel: Accel,
     /// Words for every guest's command line.
@@ -84,8 +89,10 @@ impl Bench {
             reason: Box::new(reason),
         };
         let own = |v: usize| options.own.get(v).and_then(Option::as_ref).or(options.given.as_ref());
+        let scheduler = |v: usize| options.schedulers.get(v).and_then(Option::as_ref);
+        let (cache, release) = (&options.cache, options.release);
         let variants: Vec<Option<Realised>> = (0..plan.file.variants.len())
-            .map(|v| match Realised::of(&plan, v, &options.cache, options.release, own(v)) {
+            .map(|v| match Realised::of(&plan, v, cache, release, own(v), scheduler(v)) {
                 Ok(realised) => Some(realised),
                 Err(reason) => {
                     notes.push(format!(
@@ -151,9 +158,13 @@ fn filtered(
 ) -> ExperimentFile {
     let mut out = file.clone();
     let kept = out.variants.drain(..).zip(variants).filter_map(|(mut entry, realised)| {
-        let kernel = &realised.as_ref()?.boot.kernel;
+        let realised = realised.as_ref()?;
+        let kernel = &realised.boot.kernel;
         entry.kernel = Version::new(kernel.version.0, kernel.version.1);
-        entry.title = format!("{} ({})", entry.title, kernel.release);
+        let scheduler = realised.scheduler.as_ref();
+        let scheduler = scheduler.map_or(String::new(), |s| format!(", {} {}", s.name, s.version));
+        entry.title = format!("{} ({}{scheduler})", entry.title, kernel.release);
+        name_version(&mut entry, realised);
         Some(entry)
     });
     out.variants = kept.collect();
@@ -170,6 +181,15 @@ fn filtered(
     }
     out.workloads = kept;
     out
+}
+
+/// Names the version of the crate that the file left to the registry, so that the results say what ran.
+fn name_version(entry: &mut VariantEntry, realised: &Realised) {
+    if let (Some(entry), Some(scheduler)) = (&mut entry.scheduler, &realised.scheduler)
+        && matches!(entry.kind(Path::new("")), Some(SchedulerKind::Crate(_)))
+    {
+        entry.version = Some(scheduler.version.clone());
+    }
 }
 
 /// The cells, with the metrics that the programs give.

@@ -22,6 +22,7 @@ use vm::firmware::described;
 use vm::plugin::Watching;
 use vm::programs::Program;
 use vm::qemu::Qemu;
+use vm::sched_ext::{Outcome, Scheduler};
 use vm::session::{Answer, GuestRun, Heard, Session};
 use vm::shown::in_words;
 use vm::splats::Splat;
@@ -51,6 +52,17 @@ pub enum Told<'a> {
         variant: &'a str,
         /// The report.
         splat: &'a Splat,
+    },
+    /// A variant's scheduler was loaded, ran and was unloaded, for the first time with this workload.
+    Scheduler {
+        /// The variant that ran.
+        variant: &'a str,
+        /// What it ran.
+        workload: &'a str,
+        /// Its scheduler, with name and version.
+        scheduler: &'a Scheduler,
+        /// What came of it.
+        outcome: &'a Outcome,
     },
     /// How far it is.
     Progress(Progress),
@@ -122,6 +134,8 @@ struct Done<'a> {
     left: Vec<u32>,
     /// By variant: reports of kernels that were told.
     said: BTreeSet<(String, String)>,
+    /// Cells whose schedulers were told.
+    loaded: BTreeSet<usize>,
     tell: &'a mut dyn FnMut(Told),
 }
 
@@ -152,7 +166,19 @@ impl Bench {
         let tasks: Vec<Task> = self.tasks().collect();
         let runs = tasks.iter().filter_map(|task| done.runs.remove(task)).collect();
         let engine = options.engine();
-        Ok(collect(&self.plan, engine, (schema(), vec![]), &self.jobs, &tasks, runs))
+        Ok(collect(
+            &self.plan,
+            engine,
+            (schema(self.has_schedulers()), vec![]),
+            &self.jobs,
+            &tasks,
+            runs,
+        ))
+    }
+
+    /// Whether a variant has a sched_ext scheduler.
+    pub(super) fn has_schedulers(&self) -> bool {
+        self.variants.iter().any(|v| v.scheduler.is_some())
     }
 
     fn runs(&self, job: usize) -> u32 {
@@ -186,7 +212,7 @@ impl Bench {
             resumed: runs.len(),
         };
         tell(Told::Progress(progress));
-        Done { runs, journal, progress, left, said: BTreeSet::new(), tell }
+        Done { runs, journal, progress, left, said: BTreeSet::new(), loaded: BTreeSet::new(), tell }
     }
 
     /// Boots in a random order, round by round, each with its runs in a random order. They do not depend on what a
@@ -237,7 +263,8 @@ impl Bench {
         let arch = board.arch();
         let wants_worker =
             |p: &Program| p.files.iter().any(|(_, file)| *file == vm::programs::FileSource::Worker);
-        let worker = match self.programs.iter().any(wants_worker) {
+        let wants_it = self.has_schedulers() || self.programs.iter().any(wants_worker);
+        let worker = match wants_it {
             true => options.cache.worker(arch).map_err(failed)?,
             false => PathBuf::new(),
         };
@@ -300,6 +327,12 @@ impl Bench {
                 (done.tell)(Told::Splat { variant, splat });
             }
         }
+        let scheduler = self.variants[self.jobs[task.0].variant].scheduler.as_ref();
+        if let Some((scheduler, outcome)) = scheduler.zip(answer.scheduler.as_ref())
+            && done.loaded.insert(task.0)
+        {
+            (done.tell)(Told::Scheduler { variant, workload, scheduler, outcome });
+        }
         let run = self.measured(task, &answer, ground).map_err(failed)?;
         if let Some(journal) = done.journal {
             journal.keep((workload, variant), &run, None)?;
@@ -321,7 +354,7 @@ impl Bench {
         };
         let metrics = job.metrics.iter().map(|info| value(&info.name)).collect::<Result<_, _>>()?;
         let single_times = vec![vec![]; job.metrics.len()];
-        let counters = counters(answer, &ground.distances);
+        let counters = counters(answer, &ground.distances, self.has_schedulers());
         let seed = self.plan.seed(job.variant, task.1);
         Ok(Run { run: task.1, seed, metrics, single_times, counters })
     }

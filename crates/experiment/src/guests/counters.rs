@@ -10,21 +10,58 @@ use results::counters::SPLATS;
 use vm::session::Answer;
 use workload::Counter;
 
-/// What is counted in every run.
-pub fn schema() -> Vec<Counter> {
+/// Events of the class sched_ext as 7.2 has them, without `SCX_EV_`, and what they are.
+const EVENTS: [(&str, &str); 13] = [
+    ("SELECT_CPU_FALLBACK", "tasks put on a CPU that select_cpu() chose and may not run them"),
+    ("DISPATCH_LOCAL_DSQ_OFFLINE", "tasks dispatched to an offline CPU"),
+    ("DISPATCH_KEEP_LAST", "times that a task went on because there was no other"),
+    ("ENQ_SKIP_EXITING", "exiting tasks that the scheduler did not get"),
+    ("ENQ_SKIP_MIGRATION_DISABLED", "tasks bound to their CPU that the scheduler did not get"),
+    ("REENQ_IMMED", "tasks queued anew because their CPU could not run them at once"),
+    ("REENQ_LOCAL_REPEAT", "tasks queued anew more than once"),
+    ("REFILL_SLICE_DFL", "slices that the kernel refilled with its default"),
+    ("BYPASS_DURATION", "time that the kernel went on without the scheduler"),
+    ("BYPASS_DISPATCH", "tasks dispatched without the scheduler"),
+    ("BYPASS_ACTIVATE", "times that the kernel began to go on without the scheduler"),
+    ("INSERT_NOT_OWNED", "tasks inserted that were not the scheduler's"),
+    ("SUB_BYPASS_DISPATCH", "tasks of a sub-scheduler dispatched without it"),
+];
+
+/// The kernel's counters of a scheduler: a name as ours are, and how the kernel calls it.
+fn events() -> impl Iterator<Item = (Counter, String)> {
+    EVENTS.into_iter().map(|(event, help)| {
+        let name = format!("scx_{}", event.to_lowercase());
+        let help = format!("{help} (SCX_EV_{event})");
+        let counter = if event.ends_with("DURATION") { Counter::ns } else { Counter::number };
+        (counter(&name, &help), format!("SCX_EV_{event}"))
+    })
+}
+
+/// What is counted in every run; where a variant has a sched_ext scheduler, also the class's events.
+pub fn schema(with_events: bool) -> Vec<Counter> {
+    let events = events().map(|(counter, _)| counter).filter(|_| with_events);
+    own_schema().into_iter().chain(events).collect()
+}
+
+fn own_schema() -> Vec<Counter> {
     // No CPU and no domain: the names are the same, whatever is counted.
     let nothing = Schedstat::default();
     let table = table(&nothing, (0, 0), [0; Distance::COUNT]);
     table.into_iter().map(|(counter, _)| counter).collect()
 }
 
-/// The values of a run in the order of [`schema`]. CPU numbers of `answer` are those of `distances`.
-pub fn counters(answer: &Answer, distances: &Distances) -> Vec<u64> {
+/// The values of a run in the order of [`schema`]. CPU numbers of `answer` are those of `distances`. Events are 0 in a run without a
+/// scheduler.
+pub fn counters(answer: &Answer, distances: &Distances, with_events: bool) -> Vec<u64> {
     let stat = &answer.schedstat;
     let by_distance = wakeups_by_distance(stat, distances);
     let splats = answer.splats.len() as u64;
     let table = table(stat, (answer.context_switches, splats), by_distance);
-    table.into_iter().map(|(_, value)| value).collect()
+    let outcome = answer.scheduler.as_ref();
+    let events = events().filter(|_| with_events);
+    let events =
+        events.map(|(_, event)| outcome.and_then(|o| o.events.get(&event).copied()).unwrap_or(0));
+    table.into_iter().map(|(_, value)| value).chain(events).collect()
 }
 
 /// Every counter with its value.
@@ -99,6 +136,7 @@ fn wakeups_by_distance(stat: &Schedstat, distances: &Distances) -> [u64; Distanc
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vm::sched_ext::Outcome;
 
     #[test]
     fn wakeups_by_domain_become_wakeups_by_distance() {
@@ -119,9 +157,11 @@ mod tests {
             schedstat,
             context_switches: 11,
             trace_gz: None,
+            scheduler: None,
             splats: vec![],
         };
-        let (schema, counters) = (schema(), counters(&answer, &Distances::new(&machine)));
+        let distances = Distances::new(&machine);
+        let (schema, counters) = (schema(false), counters(&answer, &distances, false));
         assert_eq!(schema.len(), counters.len());
         let of = |name: &str| counters[schema.iter().position(|c| c.name == name).unwrap()];
         assert_eq!(of("ttwu_same_cpu"), 5);
@@ -130,5 +170,27 @@ mod tests {
         assert_eq!(of("ttwu_node"), 8);
         assert_eq!((of("context_switches"), of("ttwu_move_affine"), of("alb_count")), (11, 6, 3));
         assert_eq!(of("lb_count_newly_idle"), 0);
+    }
+
+    #[test]
+    fn events_of_the_class_are_counted_where_a_variant_has_a_scheduler() {
+        let machine = machine::catalog::load("power9-big-core").unwrap();
+        let distances = Distances::new(&machine);
+        let events = [("SCX_EV_REFILL_SLICE_DFL".to_string(), 52)].into();
+        let mut answer = Answer {
+            stdout: String::new(),
+            schedstat: Schedstat::default(),
+            context_switches: 0,
+            trace_gz: None,
+            scheduler: Some(Outcome { events, ..Outcome::default() }),
+            splats: vec![],
+        };
+        let schema = schema(true);
+        let at = schema.iter().position(|c| c.name == "scx_refill_slice_dfl").unwrap();
+        let counted = counters(&answer, &distances, true);
+        assert_eq!((counted.len(), counted[at]), (schema.len(), 52));
+        answer.scheduler = None;
+        assert_eq!(counters(&answer, &distances, true)[at], 0);
+        assert_eq!(counters(&answer, &distances, false).len(), schema.len() - EVENTS.len());
     }
 }

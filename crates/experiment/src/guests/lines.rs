@@ -192,10 +192,10 @@ impl Bench {
         distances: &Distances,
     ) -> Result<Counted, String> {
         let values = self.programs[self.jobs[task.0].workload].values(&answer.stdout)?;
-        let names = schema().into_iter().map(|counter| counter.name);
+        let names = schema(false).into_iter().map(|counter| counter.name);
         let mut counted = Counted {
             values: values.into_iter().collect(),
-            scheduler: names.zip(counters(answer, distances)).collect(),
+            scheduler: names.zip(counters(answer, distances, false)).collect(),
             ..Counted::default()
         };
         if let [start, end] = of {

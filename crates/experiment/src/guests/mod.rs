@@ -17,5 +17,5 @@ mod traced;
 pub use bench::{Bench, Options};
 pub use boots::Told;
 pub use lines::{Counted, Counting};
-pub use realise::{Boot, RealiseError, Realised};
+pub use realise::{Boot, RealiseError, Realised, loads_schedulers};
 pub use traced::Traced;

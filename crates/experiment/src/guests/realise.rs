@@ -10,7 +10,8 @@ use definition::{DefinitionError, Plan};
 use kernel::{Domains, Kernel, KernelError, MECHANISMS, MechanismId, Version};
 use machine::Machine;
 use vm::board::{Board, GuestCpu};
-use vm::{Cache, KernelImage, VmError};
+use vm::sched_ext::Scheduler;
+use vm::{Arch, Cache, KernelImage, VmError};
 
 /// Why guests cannot have a variant.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +37,19 @@ pub enum RealiseError {
         /// The variant's field.
         field: &'static str,
     },
+    /// A scheduler on a kernel that cannot load one.
+    #[error(
+        "scheduler: found {release} without {lacks}, expected a kernel with the class sched_ext, as Debian's of 7.2 and later are"
+    )]
+    NoSchedExt {
+        /// The kernel's release.
+        release: String,
+        /// What its configuration lacks.
+        lacks: String,
+    },
+    /// A scheduler that nobody built.
+    #[error("scheduler: found none that is ready for guests, expected one")]
+    NoScheduler,
     /// Settings of the prefetch engine.
     #[error("prefetch: found settings, expected none: guests have no prefetch engine")]
     Prefetch,
@@ -93,6 +107,8 @@ pub struct Realised {
     pub features: Vec<String>,
     /// The guest's CPUs that are offline, in the order in which they go.
     pub offline: Vec<GuestCpu>,
+    /// The sched_ext scheduler that is loaded before each run.
+    pub scheduler: Option<Scheduler>,
     /// CPUs that are switched during a run: seconds from its start, the CPU, whether it comes online.
     pub hotplug: Vec<(f64, GuestCpu, bool)>,
 }
@@ -120,7 +136,7 @@ const FEATURES: [(MechanismId, &str); 17] = [
 
 impl Realised {
     /// Variant `at` of `plan` on its `own` kernel, built from its source or given, or on one of `cache`: of the variant's release, or of
-    /// `release` where one is given. A mechanism in which the experiment's variants differ is taken from the variant even then, any
+    /// `release` where one is given; with its `scheduler`, where it has one. A mechanism in which the experiment's variants differ is taken from the variant even then, any
     /// other one from the kernel.
     ///
     /// # Errors
@@ -131,16 +147,16 @@ impl Realised {
         cache: &Cache,
         release: Option<Version>,
         own: Option<&KernelImage>,
+        scheduler: Option<&Scheduler>,
     ) -> Result<Realised, RealiseError> {
         let variant = &plan.file.variants[at];
         let board = Board::of(&plan.machine, false)?;
-        let image = match own {
-            Some(own) => own.clone(),
-            None if variant.source.is_some() => return Err(RealiseError::Source),
-            None => cache.kernel(board.arch(), Some(release.unwrap_or(variant.kernel)))?,
-        };
+        let image = kernel_of(variant, board.arch(), cache, release, own)?;
         let stock = image.model()?;
         refuse_what_guests_lack(variant, &image)?;
+        if variant.scheduler.is_some() && scheduler.is_none() {
+            return Err(RealiseError::NoScheduler);
+        }
         let other_release = match own {
             Some(_) => variant.source.is_none(),
             None => release.is_some(),
@@ -160,8 +176,37 @@ impl Realised {
             .flat_map(|entry| entry.cpus.iter().map(move |cpu| (entry.at_s, cpu, entry.online)));
         let hotplug =
             steps.filter_map(|(at, cpu, on)| Some((at, board.guest_cpu(cpu)?, on))).collect();
-        Ok(Realised { boot: Boot { kernel: image, plain, append }, features, offline, hotplug })
+        let boot = Boot { kernel: image, plain, append };
+        Ok(Realised { boot, features, offline, scheduler: scheduler.cloned(), hotplug })
     }
+}
+
+/// The kernel that guests of `arch` boot for a variant: see [`Realised::of`].
+fn kernel_of(
+    variant: &VariantEntry,
+    arch: Arch,
+    cache: &Cache,
+    release: Option<Version>,
+    own: Option<&KernelImage>,
+) -> Result<KernelImage, RealiseError> {
+    match own {
+        Some(own) => Ok(own.clone()),
+        None if variant.source.is_some() => Err(RealiseError::Source),
+        None => Ok(cache.kernel(arch, Some(release.unwrap_or(variant.kernel)))?),
+    }
+}
+
+/// Whether the kernel of a variant can load schedulers, so that building one is worth the time. `release` and `own` are as for
+/// [`Realised::of`], which says why not.
+pub fn loads_schedulers(
+    variant: &VariantEntry,
+    arch: Arch,
+    cache: &Cache,
+    release: Option<Version>,
+    own: Option<&KernelImage>,
+) -> bool {
+    kernel_of(variant, arch, cache, release, own)
+        .is_ok_and(|kernel| kernel.lacks_for_sched_ext().is_ok_and(|lacks| lacks.is_empty()))
 }
 
 fn refuse_what_guests_lack(
@@ -173,6 +218,12 @@ fn refuse_what_guests_lack(
     }
     if variant.prefetch.is_some() {
         return Err(RealiseError::Prefetch);
+    }
+    if variant.scheduler.is_some() {
+        let lacks = image.lacks_for_sched_ext()?.join(" and ");
+        if !lacks.is_empty() {
+            return Err(RealiseError::NoSchedExt { release: image.release.clone(), lacks });
+        }
     }
     let only_simulated = [
         ("groups", variant.groups.is_empty()),

@@ -23,6 +23,11 @@ pub fn run(program: &Program, variant: &Realised, slowed: u32) -> GuestRun {
         let undone: Vec<String> = variant.features.iter().map(|f| opposite(f)).collect();
         after.push_str(&format!("feature {}\n", undone.join(" ")));
     }
+    // Last to come and first to go: a scheduler may end when CPUs come or go.
+    if variant.scheduler.is_some() {
+        before.push_str("scheduler_on || exit 1\n");
+        after.insert_str(0, "scheduler_off || exit 1\n");
+    }
     before.push_str(&format!("sleep {:.4}\n", REST_S / f64::from(slowed)));
     let (beside, undone) = hotplug(&variant.hotplug);
     after.push_str(&undone);
@@ -31,6 +36,7 @@ pub fn run(program: &Program, variant: &Realised, slowed: u32) -> GuestRun {
         beside,
         command: program.command.clone(),
         after,
+        scheduler: variant.scheduler.clone(),
         traced: false,
         counted: false,
     }

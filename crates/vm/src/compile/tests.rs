@@ -74,7 +74,7 @@ fn bad_arguments_are_one_line_and_an_exit_code() {
     for (arguments, expected) in [
         (
             "dance",
-            "found dance, expected ebizzy, false_sharing, stream, schbench, netperf, costs or mark",
+            "found dance, expected ebizzy, false_sharing, stream, schbench, netperf, costs, mark or stats",
         ),
         ("false_sharing rounds=0", "rounds: found 0, expected 1 to 4294967295"),
         ("false_sharing rounds=-1", "rounds: found -1, expected 1 to 4294967295"),

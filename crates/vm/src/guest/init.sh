@@ -186,8 +186,8 @@ log_since() {
     grep -qE 'WARNING: |BUG: |INFO: |UBSAN: |kernel BUG at |Oops: ' /tmp/log && cp /tmp/log "$1"
 }
 
-# run N: one run of a program, with what the scheduler counted meanwhile. /runs/N holds four scripts, `traced` where
-# a timeline is wanted, and `counted` where lines are counted.
+# run N: one run of a program, with what the scheduler counted meanwhile. /runs/N holds four scripts, `scheduler` where it has one of
+# its own, `traced` where a timeline is wanted, and `counted` where lines are counted.
 run() {
     here=/runs/$1
     out=/tmp/run
@@ -197,6 +197,7 @@ run() {
     log_since "$out/log.before"
     # shellcheck source=/dev/null
     if (. "$here/before") > "$out/before" 2>&1; then
+        [ ! -e "$here/scheduler" ] || scheduler_begin
         cat /proc/schedstat > "$out/schedstat.before"
         grep ctxt /proc/stat > "$out/stat.before"
         # shellcheck source=/dev/null
@@ -212,6 +213,7 @@ run() {
         wait "$beside"
         cat /proc/schedstat > "$out/schedstat.after"
         grep ctxt /proc/stat > "$out/stat.after"
+        [ ! -e "$here/scheduler" ] || scheduler_end
         if [ -e "$here/traced" ]; then
             gzip -c < "$TRACING/trace" > "$out/trace.txt.gz"
             affinity >> "$out/affinity"

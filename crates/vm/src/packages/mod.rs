@@ -25,6 +25,9 @@ const HZ: &str = "CONFIG_HZ=";
 /// The word of a kernel's configuration that levels of clusters need.
 const CLUSTERS: &str = "CONFIG_SCHED_CLUSTER=y";
 
+/// Words of a kernel's configuration that schedulers of the class sched_ext need: the class, and types for BPF programs.
+const SCHED_EXT: [&str; 2] = ["CONFIG_SCHED_CLASS_EXT=y", "CONFIG_DEBUG_INFO_BTF=y"];
+
 /// A kernel that is ready to boot.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KernelImage {
@@ -50,6 +53,16 @@ impl KernelImage {
     pub fn hz(&self) -> Result<Option<u32>, VmError> {
         let config = std::fs::read_to_string(&self.config).map_err(VmError::io(&self.config))?;
         Ok(config.lines().find_map(|line| line.strip_prefix(HZ)?.parse().ok()))
+    }
+
+    /// What its configuration lacks for schedulers of the class sched_ext; empty where nothing is missing.
+    ///
+    /// # Errors
+    /// A configuration that cannot be read.
+    pub fn lacks_for_sched_ext(&self) -> Result<Vec<&'static str>, VmError> {
+        let config = std::fs::read_to_string(&self.config).map_err(VmError::io(&self.config))?;
+        let lacks = |word: &&str| !config.lines().any(|line| line == *word);
+        Ok(SCHED_EXT.into_iter().filter(lacks).collect())
     }
 
     /// The kernel as a model: its release, with what its configuration lacks switched off.

@@ -20,6 +20,7 @@ static const struct {
 	{ "costs", costs },
 	{ "costs_exec", costs_exec },
 	{ "mark", mark },
+	{ "stats", stats },
 };
 
 int main(int argc, char **argv)
@@ -36,5 +37,5 @@ int main(int argc, char **argv)
 			die(errno, "output");
 		return 0;
 	}
-	die(0, "found %s, expected ebizzy, false_sharing, stream, schbench, netperf, costs or mark", argv[1]);
+	die(0, "found %s, expected ebizzy, false_sharing, stream, schbench, netperf, costs, mark or stats", argv[1]);
 }

@@ -77,5 +77,6 @@ void netperf(struct arguments *all);
 void costs(struct arguments *all);
 void costs_exec(struct arguments *all);
 void mark(struct arguments *all);
+void stats(struct arguments *all);
 
 #endif
