@@ -219,6 +219,10 @@ impl Session<'_> {
             return Ok(vec![None; runs.len()]);
         }
         job.push_str(sched_ext::JOB);
+        // Where BPF programs that ask for the configuration look for it (libbpf's kconfig externs).
+        let config = &self.kernel.config;
+        let content = std::fs::read(config).map_err(VmError::io(config))?;
+        root.file(&format!("boot/config-{}", self.kernel.release), 0o644, content);
         let loads = sched_ext::add_all(root, &all)?;
         let load = |run: &GuestRun| {
             let at = all.iter().position(|s| Some(*s) == run.scheduler.as_ref())?;

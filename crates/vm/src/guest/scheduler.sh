@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154 # `run` of init.sh sets here and out.
 # Schedulers of the class sched_ext, for the guest's init: it loads one before a run, sees that it stays, and takes it away.
 # /runs/N/scheduler calls scheduler_program or scheduler_object, where a run has a scheduler.
 SCX=/sys/kernel/sched_ext
