@@ -1,10 +1,11 @@
 //! What becomes of variants and workloads in guests, with kernels that are no more than a name and a configuration.
 
 use definition::{ExperimentFile, Plan};
-use experiment::guests::{Bench, Options};
+use experiment::guests::{Bench, Options, loads_schedulers};
 use std::path::Path;
 use vm::board::GuestCpu;
 use vm::boot::Limits;
+use vm::sched_ext::{Built, Scheduler};
 use vm::{Accel, Cache};
 
 const FILE: &str = include_str!("../../../experiments/big-core-guest.toml");
@@ -22,19 +23,23 @@ fn cache(dir: &Path) -> Cache {
     Cache::new(dir)
 }
 
-fn bench(text: &str, release: Option<&str>) -> Result<Bench, String> {
-    let dir = tempfile::tempdir().unwrap();
-    let options = Options {
+fn options(cache: Cache, release: Option<&str>) -> Options {
+    Options {
         own: Vec::new(),
         given: None,
         schedulers: Vec::new(),
-        cache: cache(dir.path()),
+        cache,
         release: release.map(|r| r.parse().unwrap()),
         accel: Accel::Tcg,
         append: String::new(),
         limits: Limits { silent_s: 1, total_s: 1 },
         boots: 1,
-    };
+    }
+}
+
+fn bench(text: &str, release: Option<&str>) -> Result<Bench, String> {
+    let dir = tempfile::tempdir().unwrap();
+    let options = options(cache(dir.path()), release);
     let plan = Plan::new(ExperimentFile::parse(text, "x.toml").unwrap(), "x.toml").unwrap();
     Bench::of(plan, &options).map_err(|e| e.to_string())
 }
@@ -118,4 +123,55 @@ fn workloads_that_guests_cannot_run_are_left_out_by_name() {
     assert!(
         bench.notes[0].starts_with("workload `hackbench` is left out: kernbench: not in a guest")
     );
+}
+
+#[test]
+fn schedulers_need_a_kernel_with_their_class() {
+    let text = FILE.replacen("kernel = \"6.12\"", "kernel = \"6.12\"\nscheduler = \"scx_rusty\"", 1);
+    assert!(text.contains("scx_rusty"));
+    let dir = tempfile::tempdir().unwrap();
+    let cache = cache(dir.path());
+    let plan = Plan::new(ExperimentFile::parse(&text, "x.toml").unwrap(), "x.toml").unwrap();
+    let can = |release: Option<&str>| {
+        let release = release.map(|r| r.parse().unwrap());
+        let variant = &plan.file.variants[0];
+        loads_schedulers(variant, vm::Arch::Powerpc, &cache, release, None)
+    };
+    assert!(!can(None) && !can(Some("7.2")));
+    let bench = bench(&text, None).unwrap();
+    assert_eq!(names(&bench), ["thread-groups"]);
+    let expected = "variant `plain` is left out: scheduler: found 6.12.1-powerpc64le without \
+                    CONFIG_SCHED_CLASS_EXT=y and CONFIG_DEBUG_INFO_BTF=y, expected a kernel with the class sched_ext";
+    assert!(bench.notes[0].starts_with(expected), "{:?}", bench.notes);
+    let boot = dir.path().join("kernels/7.2.1-powerpc64le_ppc64el/boot");
+    std::fs::create_dir_all(&boot).unwrap();
+    std::fs::write(boot.join("vmlinuz-7.2.1-powerpc64le"), "").unwrap();
+    let config = "CONFIG_HZ=250\nCONFIG_SCHED_CLASS_EXT=y\nCONFIG_DEBUG_INFO_BTF=y\n";
+    std::fs::write(boot.join("config-7.2.1-powerpc64le"), config).unwrap();
+    assert!(can(Some("7.2")));
+}
+
+#[test]
+fn the_version_of_a_scheduler_is_in_the_results() {
+    let text = FILE.replacen("kernel = \"6.12\"", "kernel = \"6.12\"\nscheduler = \"scx_rusty\"", 1);
+    let dir = tempfile::tempdir().unwrap();
+    let cache = cache(dir.path());
+    let config = dir.path().join("kernels/6.12.1-powerpc64le_ppc64el/boot/config-6.12.1-powerpc64le");
+    let more = "CONFIG_HZ=250\nCONFIG_SCHED_CLASS_EXT=y\nCONFIG_DEBUG_INFO_BTF=y\n";
+    std::fs::write(&config, more).unwrap();
+    // Any program of this computer stands for the built crate.
+    let built = Built { version: "1.1.4".to_string(), program: "/bin/sh".into() };
+    let arch: vm::Arch = if cfg!(target_arch = "x86_64") { "amd64" } else { "arm64" }.parse().unwrap();
+    let scheduler = Scheduler::of_crate(&built, arch, Path::new("/")).unwrap();
+    let options = Options { schedulers: vec![Some(scheduler.clone()), None], ..options(cache, None) };
+    let plan = Plan::new(ExperimentFile::parse(&text, "x.toml").unwrap(), "x.toml").unwrap();
+    let bench = Bench::of(plan.clone(), &options).unwrap();
+    let [plain, groups] = &bench.plan.file.variants[..] else { panic!("{:?}", bench.notes) };
+    assert_eq!(plain.scheduler.as_ref().unwrap().version.as_deref(), Some("1.1.4"));
+    assert!(plain.title.ends_with("(6.12.1-powerpc64le, sh 1.1.4)"), "{}", plain.title);
+    assert_eq!(groups.scheduler, None);
+    assert_eq!(bench.variants()[0].scheduler, Some(scheduler));
+    let without = Options { schedulers: vec![], ..options };
+    let bench = Bench::of(plan, &without).unwrap();
+    assert!(bench.notes[0].contains("scheduler: found none that is ready"), "{:?}", bench.notes);
 }
