@@ -26,7 +26,8 @@ scheduler_on() {
     # shellcheck source=/dev/null
     . "$here/scheduler" || return 1
     tenths=0
-    while [ "$(cat "$SCX/state")" != enabled ]; do
+    # The kernel counts a scheduler last.
+    while [ "$(cat "$SCX/enable_seq")" = "$before" ] || [ "$(cat "$SCX/state")" != enabled ]; do
         if [ "$(cat "$SCX/enable_seq")" != "$before" ] && [ "$(cat "$SCX/state")" = disabled ]; then
             scheduler_failed "the kernel threw the scheduler out before the run"
             return 1
