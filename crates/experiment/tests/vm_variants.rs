@@ -1,6 +1,7 @@
 //! What becomes of variants and workloads in guests, with kernels that are no more than a name and a configuration.
 
 use definition::{ExperimentFile, Plan};
+use experiment::SimEngine;
 use experiment::guests::{Bench, Options, loads_schedulers};
 use std::path::Path;
 use vm::board::GuestCpu;
@@ -127,7 +128,8 @@ fn workloads_that_guests_cannot_run_are_left_out_by_name() {
 
 #[test]
 fn schedulers_need_a_kernel_with_their_class() {
-    let text = FILE.replacen("kernel = \"6.12\"", "kernel = \"6.12\"\nscheduler = \"scx_rusty\"", 1);
+    let text =
+        FILE.replacen("kernel = \"6.12\"", "kernel = \"6.12\"\nscheduler = \"scx_rusty\"", 1);
     assert!(text.contains("scx_rusty"));
     let dir = tempfile::tempdir().unwrap();
     let cache = cache(dir.path());
@@ -153,17 +155,21 @@ fn schedulers_need_a_kernel_with_their_class() {
 
 #[test]
 fn the_version_of_a_scheduler_is_in_the_results() {
-    let text = FILE.replacen("kernel = \"6.12\"", "kernel = \"6.12\"\nscheduler = \"scx_rusty\"", 1);
+    let text =
+        FILE.replacen("kernel = \"6.12\"", "kernel = \"6.12\"\nscheduler = \"scx_rusty\"", 1);
     let dir = tempfile::tempdir().unwrap();
     let cache = cache(dir.path());
-    let config = dir.path().join("kernels/6.12.1-powerpc64le_ppc64el/boot/config-6.12.1-powerpc64le");
+    let config =
+        dir.path().join("kernels/6.12.1-powerpc64le_ppc64el/boot/config-6.12.1-powerpc64le");
     let more = "CONFIG_HZ=250\nCONFIG_SCHED_CLASS_EXT=y\nCONFIG_DEBUG_INFO_BTF=y\n";
     std::fs::write(&config, more).unwrap();
     // Any program of this computer stands for the built crate.
     let built = Built { version: "1.1.4".to_string(), program: "/bin/sh".into() };
-    let arch: vm::Arch = if cfg!(target_arch = "x86_64") { "amd64" } else { "arm64" }.parse().unwrap();
+    let arch: vm::Arch =
+        if cfg!(target_arch = "x86_64") { "amd64" } else { "arm64" }.parse().unwrap();
     let scheduler = Scheduler::of_crate(&built, arch, Path::new("/")).unwrap();
-    let options = Options { schedulers: vec![Some(scheduler.clone()), None], ..options(cache, None) };
+    let options =
+        Options { schedulers: vec![Some(scheduler.clone()), None], ..options(cache, None) };
     let plan = Plan::new(ExperimentFile::parse(&text, "x.toml").unwrap(), "x.toml").unwrap();
     let bench = Bench::of(plan.clone(), &options).unwrap();
     let [plain, groups] = &bench.plan.file.variants[..] else { panic!("{:?}", bench.notes) };
@@ -174,4 +180,14 @@ fn the_version_of_a_scheduler_is_in_the_results() {
     let without = Options { schedulers: vec![], ..options };
     let bench = Bench::of(plan, &without).unwrap();
     assert!(bench.notes[0].contains("scheduler: found none that is ready"), "{:?}", bench.notes);
+}
+
+#[test]
+fn the_simulator_refuses_schedulers_by_name() {
+    let text = include_str!("../../../experiments/sched-ext.toml");
+    let plan = Plan::new(ExperimentFile::parse(text, "x.toml").unwrap(), "x.toml").unwrap();
+    let error = experiment::run(&plan, &SimEngine, 1, &|_| ()).unwrap_err().to_string();
+    let expected = "x.toml: workload `sched-pipe`, variant `rusty`: scheduler: found `scx_rusty`, expected none: \
+                    the simulator runs no BPF programs, guests do (--engine vm)";
+    assert_eq!(error, expected);
 }

@@ -2,6 +2,7 @@
 
 use crate::accel::check_kvm;
 use crate::qemu::{OLDEST, Qemu};
+use crate::sched_ext::crates;
 use crate::{Arch, Cache, packages};
 use serde::Serialize;
 
@@ -50,6 +51,8 @@ pub fn checks(cache: &Cache, archs: &[Arch]) -> Vec<Check> {
         "see sources.list(5)",
     ));
     archs.iter().for_each(|&arch| out.extend(of_arch(cache, arch)));
+    let build = crates::what_builds().map_err(|e| e.to_string());
+    out.push(Check { needed: false, help: None, ..Check::new("sched_ext schedulers", build, "") });
     out
 }
 

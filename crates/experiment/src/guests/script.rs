@@ -73,6 +73,10 @@ fn hotplug(steps: &[(f64, GuestCpu, bool)]) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guests::Boot;
+    use vm::programs::Output;
+    use vm::sched_ext::Scheduler;
+    use vm::{Arch, KernelImage};
 
     #[test]
     fn cpus_switched_during_a_run_come_back() {
@@ -83,5 +87,46 @@ mod tests {
         assert_eq!(undone.lines().count(), 2);
         assert_eq!(opposite("NO_SIS_UTIL"), "SIS_UTIL");
         assert_eq!(opposite("SIS_UTIL"), "NO_SIS_UTIL");
+    }
+
+    #[test]
+    fn a_scheduler_comes_last_and_goes_first() {
+        let arch = if cfg!(target_arch = "x86_64") { Arch::X86 } else { Arch::Arm64 };
+        // Any program of this computer stands for a scheduler.
+        let scheduler = Scheduler::program("/bin/sh".as_ref(), arch, "/".as_ref()).unwrap();
+        let kernel = KernelImage {
+            version: (7, 2),
+            release: "7.2.1".to_string(),
+            arch,
+            image: "image".into(),
+            config: "config".into(),
+            modules: None,
+        };
+        let mut variant = Realised {
+            boot: Boot { kernel, plain: false, append: String::new() },
+            features: vec!["NO_SIS_UTIL".to_string()],
+            offline: vec![GuestCpu(3)],
+            scheduler: Some(scheduler.clone()),
+            hotplug: vec![],
+        };
+        let program = Program {
+            packages: vec![],
+            programs: vec![],
+            files: vec![],
+            command: "true\n".to_string(),
+            output: Output::Named(vec![]),
+            notes: vec![],
+        };
+        let with = run(&program, &variant, 1);
+        assert_eq!(with.scheduler, Some(scheduler));
+        assert_eq!(
+            with.before,
+            "switch 0 3 || exit 1\nfeature NO_SIS_UTIL || exit 1\nscheduler_on || exit 1\nsleep 0.5000\n"
+        );
+        assert_eq!(with.after, "scheduler_off || exit 1\nswitch 1 3\nfeature SIS_UTIL\n");
+        variant.scheduler = None;
+        let without = run(&program, &variant, 1);
+        assert_eq!(without.scheduler, None);
+        assert!(!(without.before + &without.after).contains("scheduler"));
     }
 }

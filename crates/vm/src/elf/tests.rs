@@ -190,3 +190,29 @@ fn a_tree_of_two_library_directories_needs_no_links() {
     assert_eq!(needed.files.len(), 4);
     assert!(needed.links.is_empty());
 }
+
+/// As on a computer that also has libraries of another architecture, whose directory comes first by name.
+#[test]
+fn a_program_from_elsewhere_takes_libraries_of_its_own_architecture() {
+    const ARM: u16 = 183;
+    let dir = tree();
+    let mut other = elf("", &[], "");
+    other[18..20].copy_from_slice(&ARM.to_le_bytes());
+    for library in ["liba.so.1", "libc.so.6"] {
+        write(dir.path(), &format!("usr/lib/aarch64-linux-gnu/{library}"), &other);
+    }
+    let outside = tempfile::tempdir().unwrap();
+    let program = outside.path().join("program");
+    std::fs::write(&program, elf("/lib64/ld-x.so.2", &["liba.so.1", "libc.so.6"], "")).unwrap();
+    let needed = foreign(dir.path(), &program).unwrap();
+    let lib = Path::new("usr/lib/x86_64-linux-gnu");
+    assert_eq!(needed.loader, Some(lib.join("ld-x.so.2")));
+    let library = |name: &str| needed.libraries[&OsString::from(name)].clone();
+    assert_eq!(library("liba.so.1"), lib.join("liba.so.1.2"));
+    assert_eq!(library("libc.so.6"), lib.join("libc.so.6"));
+    assert_eq!(library("libb.so"), lib.join("a/libb.so"));
+    assert_eq!((machine_of(&program), machine_of(Path::new("/nowhere"))), (Some(62), None));
+    std::fs::write(&program, "#!/bin/sh\n").unwrap();
+    let error = foreign(dir.path(), &program).unwrap_err().to_string();
+    assert!(error.contains("found no ELF file"), "{error}");
+}

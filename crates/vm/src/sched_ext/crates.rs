@@ -161,6 +161,18 @@ fn errors(said: &[String]) -> String {
     lines.map(String::as_str).collect::<Vec<_>>().join("\n  | ")
 }
 
+/// What crates of schedulers are built with, where all of it is there.
+///
+/// # Errors
+/// What is missing, and the package that has it.
+pub(crate) fn what_builds() -> Result<String, VmError> {
+    let name = "crates";
+    let cargo = run(Command::new("cargo").arg("--version")).map_err(|e| without_cargo(name, e))?;
+    let clang = clang(name)?;
+    check_libraries(name)?;
+    Ok(format!("{}, {clang}", cargo.trim()))
+}
+
 /// A clang that is new enough for the BPF programs.
 fn clang(name: &str) -> Result<&'static str, VmError> {
     let is_good = |clang: &&&str| {
