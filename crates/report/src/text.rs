@@ -66,7 +66,7 @@ pub fn results(
 ) -> Result<String, ReportError> {
     let mut out = String::new();
     if layout != Layout::Csv {
-        let lines = warned(analysis.results);
+        let lines = [scheduled(analysis.results), warned(analysis.results)].concat();
         lines.iter().for_each(|line| out.extend([line, "\n"]));
         out.push_str(if lines.is_empty() { "" } else { "\n" });
     }
@@ -78,6 +78,14 @@ pub fn results(
         }
     }
     Ok(out)
+}
+
+/// A line for each variant with a sched_ext scheduler, which says what ran.
+fn scheduled(results: &Results) -> Vec<String> {
+    let line = |variant: &VariantEntry| {
+        Some(format!("variant `{}`: {}", variant.name, variant.scheduler.as_ref()?.set()))
+    };
+    results.experiment.variants.iter().filter_map(line).collect()
 }
 
 /// A line for each variant whose kernel said that something went wrong.
