@@ -157,6 +157,7 @@ mod tests {
             schedstat,
             context_switches: 11,
             trace_gz: None,
+            affinity: Default::default(),
             scheduler: None,
             splats: vec![],
         };
@@ -182,6 +183,7 @@ mod tests {
             schedstat: Schedstat::default(),
             context_switches: 0,
             trace_gz: None,
+            affinity: Default::default(),
             scheduler: Some(Outcome { events, ..Outcome::default() }),
             splats: vec![],
         };
