@@ -1,6 +1,6 @@
 //! What is missing to boot guests.
 
-use crate::accel::check_kvm;
+use crate::accel::{Trial, check_kvm};
 use crate::qemu::{OLDEST, Qemu};
 use crate::sched_ext::crates;
 use crate::{Arch, Cache, packages};
@@ -56,6 +56,18 @@ pub fn checks(cache: &Cache, archs: &[Arch]) -> Vec<Check> {
     out
 }
 
+/// Whether a guest boots under KVM: tried with the newest kernel that is fetched.
+fn kvm(cache: &Cache, arch: Arch, qemu: Option<&Qemu>) -> Result<String, String> {
+    check_kvm(arch)?;
+    let (Some(qemu), Ok(kernel), Ok(programs)) =
+        (qemu, cache.kernel(arch, None), cache.guest(arch))
+    else {
+        return Err("no QEMU, kernel or programs to try it with".to_owned());
+    };
+    Trial { qemu, kernel: &kernel, programs: &programs }.run()?;
+    Ok(format!("{} boots", kernel.release))
+}
+
 fn of_arch(cache: &Cache, arch: Arch) -> Vec<Check> {
     let fetch = |part: &str| format!("schedscape vm fetch --arch {arch} --only {part}");
     let qemu =
@@ -69,11 +81,7 @@ fn of_arch(cache: &Cache, arch: Arch) -> Vec<Check> {
         cache.guest(arch).map(|dir| dir.display().to_string()).map_err(|_| "none".to_owned());
     let worker = cache.built_worker(arch).ok_or("not built".to_owned());
     let version = |q: &Qemu| format!("{}.{} ({})", q.version.0, q.version.1, q.place());
-    let starts = |()| match &qemu {
-        Ok(qemu) => qemu.try_kvm(arch),
-        Err(_) => Err("no QEMU to try it with".to_owned()),
-    };
-    let kvm = check_kvm(arch).and_then(starts).map(|()| "a guest starts".to_owned());
+    let kvm = kvm(cache, arch, qemu.as_ref().ok());
     vec![
         Check::new(
             &format!("{arch}: QEMU"),

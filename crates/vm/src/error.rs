@@ -60,7 +60,7 @@ pub enum VmError {
     },
     /// No KVM for a guest.
     #[error(
-        "KVM: found {found}, expected guests of this computer's architecture and a /dev/kvm that may be opened"
+        "KVM: found {found}, expected guests of this computer's architecture and a /dev/kvm that boots them; without --accel, QEMU translates"
     )]
     NoKvm {
         /// What is in the way.

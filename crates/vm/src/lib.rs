@@ -40,7 +40,7 @@ pub mod splats;
 pub mod symbols;
 mod worker;
 
-pub use accel::arguments as accel_arguments;
+pub use accel::{Trial, arguments as accel_arguments};
 pub use arch::Arch;
 pub use error::{GuestError, GuestFault, VmError};
 pub use packages::{Cache, KernelImage};

@@ -1,9 +1,8 @@
 //! QEMU itself: the system's where it is new enough, else the fetched one.
 
 use crate::{Arch, Cache, VmError};
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// The oldest QEMU whose machines can say all that we describe (`smp-cache`, big cores of powernv).
 pub const OLDEST: (u32, u32) = (9, 2);
@@ -73,31 +72,6 @@ impl Qemu {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         command
-    }
-
-    /// Whether a guest of `arch` starts under KVM here: some computers have the device, but not all that QEMU asks
-    /// of it.
-    ///
-    /// # Errors
-    /// The last of what QEMU says where it does not.
-    pub(crate) fn try_kvm(&self, arch: Arch) -> Result<(), String> {
-        let board = if arch == Arch::Arm64 { "virt" } else { "q35" };
-        let mut command = self.command();
-        command.args(["-M", board, "-accel", "kvm", "-cpu", "host", "-display", "none", "-S"]);
-        // The monitor, and with it QEMU, ends with the command; nothing of the guest runs.
-        command.args(["-serial", "none", "-monitor", "stdio"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|e| e.to_string())?;
-        if let Some(mut monitor) = child.stdin.take() {
-            // QEMU that is gone already says why.
-            let _ = monitor.write_all(b"quit\n");
-        }
-        let output = child.wait_with_output().map_err(|e| e.to_string())?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(said.lines().last().map_or(output.status.to_string(), str::to_owned)),
-        }
     }
 
     /// The same with the version that it says it has.

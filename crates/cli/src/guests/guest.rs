@@ -18,7 +18,7 @@ use vm::capture::{Capture, Step};
 use vm::firmware::described;
 use vm::frames::Said;
 use vm::qemu::Qemu;
-use vm::{Accel, KernelImage};
+use vm::{Accel, KernelImage, Trial};
 
 /// Seconds that a boot with all its runs may take.
 const LIMIT_S: u64 = 3600;
@@ -59,7 +59,10 @@ impl Ready {
         let append = format!("{} {}", board.append, args.append).trim().to_owned();
         Ok(Ready {
             model: kernel.model()?,
-            accel: vm::accel_arguments(accel, arch)?,
+            accel: vm::accel_arguments(
+                accel,
+                Trial { qemu: &qemu, kernel: &kernel, programs: &programs },
+            )?,
             limits: limits(args),
             stop: stop_on_signals()?,
             board,

@@ -16,7 +16,6 @@ use sim::rng::{Purpose, Stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use vm::VmError;
 use vm::board::Board;
 use vm::firmware::described;
 use vm::plugin::Watching;
@@ -26,6 +25,7 @@ use vm::sched_ext::{Outcome, Scheduler};
 use vm::session::{Answer, GuestRun, Heard, Session};
 use vm::shown::in_words;
 use vm::splats::Splat;
+use vm::{Trial, VmError};
 
 /// A run: its cell and number.
 type Task = (usize, u32);
@@ -268,12 +268,17 @@ impl Bench {
             true => options.cache.worker(arch).map_err(failed)?,
             false => PathBuf::new(),
         };
+        let qemu = Qemu::find(&options.cache, arch).map_err(failed)?;
+        let tree = options.cache.guest(arch).map_err(failed)?;
+        let kernel = &self.variants[0].boot.kernel;
+        let trial = Trial { qemu: &qemu, kernel, programs: &tree };
+        let accel = vm::accel_arguments(options.accel, trial).map_err(failed)?;
         Ok(Ground {
             options,
-            qemu: Qemu::find(&options.cache, arch).map_err(failed)?,
-            tree: options.cache.guest(arch).map_err(failed)?,
+            qemu,
+            tree,
             worker,
-            accel: vm::accel_arguments(options.accel, arch).map_err(failed)?,
+            accel,
             distances: Distances::new(&hardware(&self.plan.machine, &board)),
         })
     }
