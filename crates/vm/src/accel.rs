@@ -2,6 +2,7 @@
 
 use crate::boot::{Guest, Limits, boot};
 use crate::firmware::TreeEdits;
+use crate::pinning::NAMED_THREADS;
 use crate::qemu::Qemu;
 use crate::{Arch, KernelImage, VmError, guest};
 use setting::Accel;
@@ -49,7 +50,7 @@ pub fn arguments(accel: Accel, trial: Trial) -> Result<Vec<String>, VmError> {
         .collect(),
         Accel::Kvm => {
             trial.run().map_err(|found| VmError::NoKvm { found })?;
-            UNDER_KVM.map(str::to_owned).to_vec()
+            [&UNDER_KVM[..], &NAMED_THREADS].concat().into_iter().map(str::to_owned).collect()
         }
     };
     Ok(arguments)
@@ -79,6 +80,7 @@ impl Trial<'_> {
                 machine: &machine,
                 edits: TreeEdits { thread_groups: &BTreeMap::new(), timer_hz: None },
                 append: "",
+                pinning: None,
                 work: work.path(),
             };
             let limits = Limits { silent_s: TRIAL_SILENT_S, total_s: TRIAL_S };

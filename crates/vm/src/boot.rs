@@ -21,6 +21,7 @@
 use crate::error::{GuestError, GuestFault};
 use crate::firmware::{TreeEdits, device_tree};
 use crate::frames::{Frames, Said};
+use crate::pinning::Pinning;
 use crate::qemu::Qemu;
 use crate::{Arch, KernelImage, VmError};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -53,6 +54,8 @@ pub(crate) struct Guest<'a> {
     pub edits: TreeEdits<'a>,
     /// What follows on the kernel's command line.
     pub append: &'a str,
+    /// Where its CPUs run, if they are bound.
+    pub pinning: Option<&'a Pinning>,
     /// A directory for files that live as long as the guest.
     pub work: &'a Path,
 }
@@ -130,6 +133,13 @@ fn attempt(
         child.0.stdout.take().map(|pipe| read(pipe, sender.clone(), Line::Console)),
         child.0.stderr.take().map(|pipe| read(pipe, sender, Line::Qemu)),
     ];
+    if let Some(pinning) = guest.pinning {
+        pinning.apply(child.0.id()).map_err(|message| VmError::Failed {
+            program: guest.kernel.arch.qemu().to_owned(),
+            status: "its CPUs cannot be bound".to_owned(),
+            message,
+        })?;
+    }
     let mut watch = Watch::new(limits);
     let heard = watch.listen(&lines, stops, hear);
     let ended = match heard {

@@ -74,6 +74,7 @@ impl Capture<'_> {
             machine: self.machine,
             edits: self.board.edits(),
             append: self.append,
+            pinning: None,
             work: work.path(),
         };
         boot(qemu, &guest, self.limits, &[stop], &mut |said| {

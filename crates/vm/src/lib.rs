@@ -30,6 +30,7 @@ mod host;
 mod initramfs;
 pub mod measure;
 mod packages;
+pub mod pinning;
 pub mod plugin;
 pub mod programs;
 pub mod qemu;

@@ -179,6 +179,7 @@ impl Measurement<'_> {
             machine,
             edits: TreeEdits { thread_groups: &BTreeMap::new(), timer_hz: None },
             append: "nokaslr",
+            pinning: None,
             limits: self.limits,
         };
         session.run(qemu, runs, stop, &mut |heard| match heard {

@@ -10,6 +10,7 @@
 use crate::boot::{Guest, Limits, boot};
 use crate::firmware::TreeEdits;
 use crate::frames::Said;
+use crate::pinning::Pinning;
 use crate::programs::{FileSource, Program, WORKER};
 use crate::qemu::Qemu;
 use crate::sched_ext::{self, Outcome, Scheduler};
@@ -85,6 +86,8 @@ pub struct Session<'a> {
     pub edits: TreeEdits<'a>,
     /// What follows on the kernel's command line, the board's words included.
     pub append: &'a str,
+    /// Where the guest's CPUs run, if they are bound.
+    pub pinning: Option<&'a Pinning>,
     /// How long it may take.
     pub limits: Limits,
 }
@@ -120,6 +123,7 @@ impl Session<'_> {
             machine: self.machine,
             edits: self.edits,
             append: self.append,
+            pinning: self.pinning,
             work: work.path(),
         };
         let refused = AtomicBool::new(false);

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use vm::board::Board;
 use vm::firmware::described;
+use vm::pinning::{Pinning, pages_in_words};
 use vm::plugin::Watching;
 use vm::programs::Program;
 use vm::qemu::Qemu;
@@ -25,7 +26,7 @@ use vm::sched_ext::{Outcome, Scheduler};
 use vm::session::{Answer, GuestRun, Heard, Session};
 use vm::shown::in_words;
 use vm::splats::Splat;
-use vm::{Trial, VmError};
+use vm::{Accel, Trial, VmError};
 
 /// A run: its cell and number.
 type Task = (usize, u32);
@@ -83,6 +84,8 @@ pub(super) struct Ground<'a> {
     pub(super) worker: PathBuf,
     /// QEMU's arguments for what executes guests.
     pub(super) accel: Vec<String>,
+    /// This computer, where guests run on its processor.
+    host: Option<Machine>,
     pub(super) distances: Distances,
 }
 
@@ -98,6 +101,8 @@ impl Ground<'_> {
         hear: &mut dyn FnMut(Heard) -> Result<(), E>,
     ) -> Result<(), E> {
         let machine = [&board.arguments[..], &self.accel].concat();
+        // Why they are not bound was said before.
+        let pinning = self.pinning(&self.described(board)?).and_then(Result::ok);
         let append = format!("{} {}", boot.append, self.options.append);
         let session = Session {
             kernel: &boot.kernel,
@@ -107,6 +112,7 @@ impl Ground<'_> {
             machine: &machine,
             edits: board.edits(),
             append: append.trim(),
+            pinning: pinning.as_ref(),
             limits: self.options.limits,
         };
         session.run(&self.qemu, runs, stop, hear)
@@ -119,6 +125,24 @@ impl Ground<'_> {
     }
 
     /// The machine that a guest's firmware describes.
+    /// Where the CPUs of `guest` run, under KVM; the error says why they are not bound.
+    fn pinning(&self, guest: &Machine) -> Option<Result<Pinning, String>> {
+        self.host.as_ref().map(|host| Pinning::of(guest, host))
+    }
+
+    /// What guests cannot show of a machine, and under KVM, what they have of this computer.
+    pub(super) fn in_words(&self, board: &Board, guest: &Machine) -> String {
+        let lost = in_words(board, guest);
+        let Some(pinning) = self.pinning(guest) else { return lost };
+        let bound = match pinning {
+            Ok(pinning) => pinning.in_words(),
+            Err(reason) => {
+                format!("its CPUs are not bound: {reason}. This computer's scheduler moves them")
+            }
+        };
+        format!("{lost}Under KVM:\n  {bound}\n  {}\n", pages_in_words())
+    }
+
     pub(super) fn described(&self, board: &Board) -> Result<Machine, VmError> {
         let work = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir();
         let work = work.map_err(VmError::io(&std::env::temp_dir()))?;
@@ -246,7 +270,7 @@ impl Bench {
     /// What the guests lack; all boots but those without thread groups and clusters are alike.
     fn lost(&self, boot: &Boot, ground: &Ground) -> Result<String, VmError> {
         let board = self.board(boot.plain)?;
-        Ok(in_words(&board, &ground.described(&board)?))
+        Ok(ground.in_words(&board, &ground.described(&board)?))
     }
 
     pub(super) fn failed(&self, error: VmError) -> ExperimentError {
@@ -270,6 +294,10 @@ impl Bench {
         };
         let qemu = Qemu::find(&options.cache, arch).map_err(failed)?;
         let tree = options.cache.guest(arch).map_err(failed)?;
+        let host = match options.accel {
+            Accel::Kvm => Some(machine::resolve("host").map_err(|e| failed(e.into()))?),
+            Accel::Tcg | Accel::Counted { .. } => None,
+        };
         let kernel = &self.variants[0].boot.kernel;
         let trial = Trial { qemu: &qemu, kernel, programs: &tree };
         let accel = vm::accel_arguments(options.accel, trial).map_err(failed)?;
@@ -279,6 +307,7 @@ impl Bench {
             tree,
             worker,
             accel,
+            host,
             distances: Distances::new(&hardware(&self.plan.machine, &board)),
         })
     }

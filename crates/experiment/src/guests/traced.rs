@@ -10,7 +10,6 @@ use machine::Machine;
 use std::sync::atomic::AtomicBool;
 use vm::VmError;
 use vm::session::{Answer, GuestRun, Heard};
-use vm::shown::in_words;
 
 /// A run's timeline, and whose it is.
 #[derive(Debug)]
@@ -50,7 +49,7 @@ impl Bench {
         let ground = self.ground(options)?;
         let board = self.board(realised.boot.plain).map_err(failed)?;
         let machine = ground.described(&board).map_err(failed)?;
-        tell(Told::Lost(&in_words(&board, &machine)));
+        tell(Told::Lost(&ground.in_words(&board, &machine)));
         let spec = board.spec();
         tell(Told::Boot { number: 1, of: 1, boot: &realised.boot, machine: &spec });
         let runs = [GuestRun { traced: true, ..script::run(program, realised, 1) }];
