@@ -95,27 +95,39 @@ pub fn narrowed(
     workloads: &[String],
     runs: Option<u32>,
 ) -> Result<ExperimentFile, Failure> {
-    let names: Vec<String> = file.workloads.iter().map(|w| w.name.clone()).collect();
-    if let Some(unknown) = workloads.iter().find(|w| !names.contains(w)) {
-        let expected = names.join(", ");
-        return Err(format!("--workload: found `{unknown}`, expected one of {expected}").into());
-    }
-    if !workloads.is_empty() {
-        file.workloads.retain(|w| workloads.contains(&w.name));
-    }
+    let names: Vec<&str> = file.workloads.iter().map(|w| w.name.as_str()).collect();
+    known("--workload", workloads, &names)?;
+    file.workloads.retain(|w| is_asked(workloads, &w.name));
     if let Some(runs) = runs {
         file.workloads.iter_mut().for_each(|w| w.runs = runs);
     }
     Ok(file)
 }
 
+/// The experiment in `path` on each of its machines, or only on those that are `asked`.
+pub fn on_machines(path: &Path, asked: &[String]) -> Result<Vec<ExperimentFile>, Failure> {
+    let mut files = ExperimentFile::load_each(path)?;
+    let machines: Vec<&str> = files.iter().map(|f| f.machine.as_str()).collect();
+    known("--machine", asked, &machines)?;
+    files.retain(|f| is_asked(asked, &f.machine));
+    Ok(files)
+}
+
+/// Keeps all variants, or only those that are `asked`.
+pub fn keep_variants(file: &mut ExperimentFile, asked: &[String]) -> Result<(), Failure> {
+    let names: Vec<&str> = file.variants.iter().map(|v| v.name.as_str()).collect();
+    known("--variant", asked, &names)?;
+    file.variants.retain(|v| is_asked(asked, &v.name));
+    Ok(())
+}
+
 /// Whether `name` is among the `asked` ones, or none were named.
-pub fn is_asked(asked: &[String], name: &str) -> bool {
+fn is_asked(asked: &[String], name: &str) -> bool {
     asked.is_empty() || asked.iter().any(|a| a == name)
 }
 
 /// Refuses names that the experiment does not have.
-pub fn known(option: &str, asked: &[String], names: &[&str]) -> Result<(), Failure> {
+fn known(option: &str, asked: &[String], names: &[&str]) -> Result<(), Failure> {
     match asked.iter().find(|a| !names.contains(&a.as_str())) {
         Some(unknown) => {
             let expected = names.join(", ");

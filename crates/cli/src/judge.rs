@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::JudgeArgs;
-use crate::experiments::{is_asked, known, narrowed, run_all, source_engine};
+use crate::experiments::{keep_variants, narrowed, on_machines, run_all, source_engine};
 use crate::guests::cache;
 use crate::output::{print, print_json};
 use crate::sources::libraries;
@@ -27,12 +27,9 @@ struct Judged {
 
 pub fn run(args: &JudgeArgs) -> Result<(), Failure> {
     let path = args.experiment.display().to_string();
-    let files = ExperimentFile::load_each(&args.experiment)?;
-    let machines: Vec<&str> = files.iter().map(|f| f.machine.as_str()).collect();
-    known("--machine", &args.machines, &machines)?;
     let mut judged = Vec::new();
-    for file in files.iter().filter(|f| is_asked(&args.machines, &f.machine)) {
-        judged.extend(on_machine(chosen(file.clone(), args, &path)?, args, &path)?);
+    for file in on_machines(&args.experiment, &args.machines)? {
+        judged.extend(on_machine(chosen(file, args, &path)?, args, &path)?);
     }
     if args.json {
         return print_json(&judged);
@@ -44,12 +41,10 @@ pub fn run(args: &JudgeArgs) -> Result<(), Failure> {
 fn chosen(file: ExperimentFile, args: &JudgeArgs, path: &str) -> Result<ExperimentFile, Failure> {
     let mut file = narrowed(file, &args.workloads, args.runs)?;
     file.variants.retain(|v| v.source.is_some());
-    let names: Vec<&str> = file.variants.iter().map(|v| v.name.as_str()).collect();
-    if names.is_empty() {
+    if file.variants.is_empty() {
         return Err(format!("{path}: found no variant with a source, expected one").into());
     }
-    known("--variant", &args.variants, &names)?;
-    file.variants.retain(|v| is_asked(&args.variants, &v.name));
+    keep_variants(&mut file, &args.variants)?;
     Ok(file)
 }
 

@@ -64,9 +64,9 @@ pub struct Wake {
 pub struct Answer {
     /// The CPU.
     pub cpu: Cpu,
-    /// Whether it hangs on loads that the trace does not tell exactly (`wake_affine_weight`).
+    /// Whether loads decide, which the trace does not tell exactly (`wake_affine_weight`).
     pub by_load: bool,
-    /// Whether it hangs on how far the search may look (`SIS_UTIL`, `SIS_PROP`).
+    /// Whether it depends on how far the search may look (`SIS_UTIL`, `SIS_PROP`).
     pub by_search: bool,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Follower<'a> {
         let cpus = setup.topo.nr_cpus;
         let mut follower = Follower {
             w: world(setup, 0, tick_ns, 0),
-            // Whether a departure is delayed hangs on lags, which a trace does not tell; no choice of a CPU does.
+            // Lags say whether a departure is delayed. A trace does not tell them, and no choice of a CPU needs them.
             fair: Fair::new(
                 &setup.topo,
                 &setup.kernel.clone().with(MechanismId::DelayDequeue, false),
@@ -145,11 +145,6 @@ impl<'a> Follower<'a> {
             follower.add(cpu as Cpu, None, NICE_0_PRIORITY, false);
         }
         follower
-    }
-
-    /// The machine.
-    pub fn topology(&self) -> &'a Topology {
-        self.w.topo
     }
 
     /// How often the trace said something that did not fit the state: a task ran that was not queued there, or a CPU went idle that

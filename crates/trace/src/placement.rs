@@ -2,8 +2,8 @@
 //!
 //! A [`Follower`] keeps the state that the trace tells. A wake-up is compared where the trace has the question and the answer of
 //! `select_task_rq_fair`, which guests record by probes. The state may change in between, by other CPUs: where that would change the
-//! model's answer, nobody can say what the kernel saw, and the wake-up counts as [`Placements::raced`]. Where an answer hangs on values
-//! that a trace does not tell exactly, it counts apart too.
+//! model's answer, nobody can say what the kernel saw, and the wake-up counts as [`Placements::raced`]. Answers that depend on values
+//! that a trace does not tell exactly count apart, too.
 
 use crate::event::{Event, Kind, Sink, Task, TaskState};
 use crate::{Comm, TraceError, WakeMemory};
@@ -73,11 +73,11 @@ pub struct Difference {
 pub struct Placements {
     /// Wake-ups whose inputs the trace determines.
     pub determined: Count,
-    /// Those that hang on loads (`wake_affine_weight`), which are rebuilt from the trace.
+    /// Those that loads decide (`wake_affine_weight`), which are rebuilt from the trace.
     pub by_load: Count,
-    /// Those that hang on how far the search looks, whose limit is rebuilt from the trace.
+    /// Those that depend on how far the search looks, whose limit is rebuilt from the trace.
     pub by_search: Count,
-    /// Those during which another CPU changed what the answer hangs on.
+    /// Those during which another CPU changed what the answer depends on.
     pub raced: Count,
     /// Where the trace did not fit the state ([`Follower::repairs`]).
     pub repairs: u64,
@@ -117,12 +117,13 @@ pub struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// `ground` has the guest's machine and its kernel as a model; `bound` the tasks that may not use all CPUs.
     pub fn new(ground: &'a Ground, bound: Vec<(u32, machine::CpuSet)>) -> Judge<'a> {
+        let cpus = ground.topology().nr_cpus;
         Judge {
             ground,
             follower: None,
             bound,
-            waking: Vec::new(),
-            open: Vec::new(),
+            waking: vec![None; cpus],
+            open: (0..cpus).map(|_| None).collect(),
             found: Placements::default(),
         }
     }
@@ -180,7 +181,7 @@ impl<'a> Judge<'a> {
         follower.noted(&open.wake);
         follower.sent(open.wake.task, kernel as u16);
         let model = u32::from(open.answer.cpu);
-        let topology = follower.topology();
+        let topology = self.ground.topology();
         let same_llc = model == kernel || shares_cache(topology, model, kernel);
         let count = Count { all: 1, same_cpu: (model == kernel).into(), same_llc: same_llc.into() };
         let raced = answer.cpu != open.answer.cpu;
@@ -219,7 +220,7 @@ impl<'a> Judge<'a> {
 
 impl Sink for Judge<'_> {
     fn event(&mut self, event: &Event) -> Result<(), TraceError> {
-        let cpus = self.ground.topology().nr_cpus;
+        let cpus = self.waking.len();
         let named_cpu = match event.kind {
             Kind::Waking { target: cpu, .. }
             | Kind::Wakeup { target: cpu, .. }
@@ -233,8 +234,6 @@ impl Sink for Judge<'_> {
         if event.cpu.max(named_cpu) as usize >= cpus {
             return Err(TraceError::Cpu { found: event.cpu.max(named_cpu), cpus });
         }
-        self.waking.resize(cpus, None);
-        self.open.resize_with(cpus, || None);
         let cpu = event.cpu as u16;
         match event.kind {
             Kind::Waking { task, .. } => {

@@ -244,9 +244,9 @@ pub struct CaptureArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
-  schedscape vm check experiments/wakeups.toml
-  schedscape vm check experiments/wakeups.toml --machine kunpeng920-1node --workload hackbench --differences 5
-  schedscape vm check experiments/wakeups.toml --json --at-least 90,98
+  schedscape vm check experiments/wakeups-amd64.toml
+  schedscape vm check experiments/wakeups-arm64.toml --workload hackbench --differences 5
+  schedscape vm check experiments/wakeups-ppc64el.toml --json --at-least 90,98
 
 Each workload runs once under each variant with the scheduler's tracepoints and a probe of select_task_rq_fair on. The model follows
 the trace and is asked at each wake-up. Exit code 1 if --at-least is missed.")]

@@ -4,10 +4,10 @@ use super::guest::stop_on_signals;
 use super::run::{bench, tell};
 use crate::Failure;
 use crate::args::VmCheckArgs;
-use crate::experiments::{is_asked, known, narrowed};
+use crate::experiments::{keep_variants, narrowed, on_machines};
 use crate::output::{print, print_json};
 use crate::progress::bar;
-use definition::{ExperimentFile, Plan};
+use definition::Plan;
 use experiment::guests::Traced;
 use machine::Machine;
 use serde::Serialize;
@@ -35,15 +35,10 @@ struct Checked {
 /// Runs each cell once in a guest, and holds the model against it.
 pub fn check(args: &VmCheckArgs) -> Result<ExitCode, Failure> {
     let path = args.experiment.display().to_string();
-    let files = ExperimentFile::load_each(&args.experiment)?;
-    let machines: Vec<&str> = files.iter().map(|f| f.machine.as_str()).collect();
-    known("--machine", &args.machines, &machines)?;
     let mut all = Vec::new();
-    for file in files.iter().filter(|f| is_asked(&args.machines, &f.machine)) {
-        let mut file = narrowed(file.clone(), &args.workloads, None)?;
-        let names: Vec<&str> = file.variants.iter().map(|v| v.name.as_str()).collect();
-        known("--variant", &args.variants, &names)?;
-        file.variants.retain(|v| is_asked(&args.variants, &v.name));
+    for file in on_machines(&args.experiment, &args.machines)? {
+        let mut file = narrowed(file, &args.workloads, None)?;
+        keep_variants(&mut file, &args.variants)?;
         all.extend(on_machine(Plan::new(file, &path)?, args)?);
     }
     match args.json {
@@ -89,7 +84,7 @@ fn on_machine(plan: Plan, args: &VmCheckArgs) -> Result<Vec<Checked>, Failure> {
 
 /// The trace's wake-ups judged by the model of its kernel, on the machine that the guest had.
 fn compared(traced: &Traced, costs: &Machine) -> Result<(u64, Placements), Failure> {
-    // Choices do not hang on costs, but a machine of the simulator has some.
+    // No choice depends on costs, but a machine of the simulator has some.
     let machine = Machine {
         constants: costs.constants.clone(),
         idle_states: costs.idle_states.clone(),

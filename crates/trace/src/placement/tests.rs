@@ -145,12 +145,7 @@ fn what_a_task_remembers_is_taken_from_the_kernel() {
         lines.extend([switch(0, 1, 0, "R", 31), waking(31, 1, 10, 0)]);
         lines.extend([asked(31, 1, 0, &format!("0x8{memory}")), answered(31, 1, 0)]);
         lines.extend([waking(10, 0, 25, 5)]);
-        lines.extend([asked(
-            10,
-            0,
-            5,
-            " flags=0x18 flips=9 recent=5".trim_start_matches(" flags="),
-        )]);
+        lines.extend([asked(10, 0, 5, "0x18 flips=9 recent=5")]);
         lines.push(answered(10, 0, 5));
         judged(&all(&lines), vec![]).all().same_cpu
     };
