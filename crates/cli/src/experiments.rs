@@ -268,7 +268,7 @@ fn sensitivity(
         SensitivityName::Always => When::Always,
         SensitivityName::Never => return Ok(None),
     };
-    if results.engine.is_guest() || !is_shown {
+    if !results.engine.is_simulated() || !is_shown {
         return Ok(None);
     }
     let bar = bar("{msg} {wide_bar} {pos}/{len} runs, {eta} left")?;

@@ -74,8 +74,8 @@ fn heats(args: &ReportArgs, results: &Results, plan: Option<&Plan>) -> Result<He
         None => default_workload(file),
     };
     let none = |why: &str| Ok(Heats::None(why.to_string()));
-    if results.engine.is_guest() {
-        return none("what real kernels do in guests is not watched CPU by CPU");
+    if !results.engine.is_simulated() {
+        return none("what real kernels do is not watched CPU by CPU");
     }
     if args.no_heat_map {
         return none("it was left out (--no-heat-map)");

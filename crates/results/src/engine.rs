@@ -6,7 +6,7 @@ use setting::Accel;
 use std::fmt;
 use std::str::FromStr;
 
-/// An engine with the options that change what it measures. Its text is `sim`, `vm`, `vm-icount1` or `vm-kvm`.
+/// An engine with the options that change what it measures. Its text is `sim`, `host`, `vm`, `vm-icount1` or `vm-kvm`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Engine {
@@ -14,12 +14,19 @@ pub enum Engine {
     Sim,
     /// A real kernel in a guest. Times of one way to execute its instructions are not those of another.
     Vm(Accel),
+    /// This computer's kernel.
+    Host,
 }
 
 impl Engine {
     /// Whether a real kernel ran in a guest: its times are not those of the machine that it shows.
     pub fn is_guest(self) -> bool {
         matches!(self, Engine::Vm(_))
+    }
+
+    /// Whether a model ran, whose runs can be made again and watched.
+    pub fn is_simulated(self) -> bool {
+        self == Engine::Sim
     }
 
     /// The options of `schedscape run` that choose it; empty for the one that runs if none is given.
@@ -29,6 +36,7 @@ impl Engine {
             Engine::Vm(Accel::Tcg) => " --engine vm".to_string(),
             Engine::Vm(Accel::Counted { shift }) => format!(" --engine vm --icount {shift}"),
             Engine::Vm(Accel::Kvm) => " --engine vm --accel kvm".to_string(),
+            Engine::Host => " --engine host".to_string(),
         }
     }
 }
@@ -40,6 +48,7 @@ impl fmt::Display for Engine {
             Engine::Vm(Accel::Tcg) => f.pad("vm"),
             Engine::Vm(Accel::Counted { shift }) => f.pad(&format!("vm-icount{shift}")),
             Engine::Vm(Accel::Kvm) => f.pad("vm-kvm"),
+            Engine::Host => f.pad("host"),
         }
     }
 }
@@ -51,6 +60,7 @@ impl FromStr for Engine {
         let shift = || text.strip_prefix("vm-icount")?.parse().ok();
         match text {
             "sim" => Ok(Engine::Sim),
+            "host" => Ok(Engine::Host),
             "vm" => Ok(Engine::Vm(Accel::Tcg)),
             "vm-kvm" => Ok(Engine::Vm(Accel::Kvm)),
             _ => shift()
@@ -82,13 +92,14 @@ mod tests {
     fn text_names_an_engine_and_its_options() {
         for (text, options) in [
             ("sim", ""),
+            ("host", " --engine host"),
             ("vm", " --engine vm"),
             ("vm-icount3", " --engine vm --icount 3"),
             ("vm-kvm", " --engine vm --accel kvm"),
         ] {
             let engine: Engine = text.parse().unwrap();
             assert_eq!((engine.to_string().as_str(), engine.options().as_str()), (text, options));
-            assert_eq!(engine.is_guest(), text != "sim");
+            assert_eq!(engine.is_guest(), text.starts_with("vm"));
         }
         let refused = "vm-icount".parse::<Engine>().unwrap_err().to_string();
         assert!(refused.starts_with("engine: found `vm-icount`, expected sim"), "{refused}");

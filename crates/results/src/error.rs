@@ -35,7 +35,7 @@ pub enum ResultsError {
         known: String,
     },
     /// Text that names no engine.
-    #[error("engine: found `{found}`, expected sim, vm, vm-icountN or vm-kvm")]
+    #[error("engine: found `{found}`, expected sim, host, vm, vm-icountN or vm-kvm")]
     Engine {
         /// The text.
         found: String,

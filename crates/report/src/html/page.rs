@@ -91,7 +91,7 @@ impl Page {
             title: experiment.title.clone(),
             name: experiment.name.clone(),
             engine: results.engine.to_string(),
-            is_simulated: !results.engine.is_guest(),
+            is_simulated: results.engine.is_simulated(),
             schedscape: source.schedscape.to_string(),
             seed: experiment.seed(),
             damage: source.damage.clone(),
