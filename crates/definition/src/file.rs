@@ -9,6 +9,7 @@ mod groups;
 mod hotplug;
 mod prefetch;
 mod release;
+mod running;
 mod scheduler;
 mod source;
 
@@ -19,6 +20,7 @@ pub use frequency::FrequencyEntry;
 pub use groups::{GroupEntry, Word};
 pub use hotplug::HotplugEntry;
 pub use prefetch::PrefetchEntry;
+pub use running::{HostEntry, HostPolicy};
 pub use scheduler::{SchedulerEntry, SchedulerKind};
 pub use source::{ConfigValue, Patches, SourceEntry, SysctlValue};
 
@@ -83,22 +85,22 @@ pub struct VariantEntry {
     /// One line for people; the name if absent.
     #[serde(default)]
     pub title: String,
-    /// Kernel release; that of `source`, if absent.
+    /// Kernel release; if absent, that of `source`, or for the machine `host` the one that runs.
     #[serde(default = "no_release")]
     pub kernel: Version,
     /// The tree whose own scheduler runs, instead of the model of `kernel`'s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceEntry>,
-    /// With `source`: features of its scheduler (`sched/features`) that differ from its own, by name.
+    /// Features of the scheduler (`sched/features`) that differ from its own, by name: of a `source`, or of a real kernel.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub features: BTreeMap<String, bool>,
-    /// With `source`: tunables of its scheduler in debugfs, such as `base_slice_ns`, by their paths below `sched`.
+    /// Tunables of the scheduler in debugfs, such as `base_slice_ns`, by their paths below `sched`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub debug: BTreeMap<String, u64>,
-    /// With `source`: sysctls of its scheduler, such as `"kernel.sched_rt_runtime_us" = 900000`.
+    /// Sysctls, such as `"kernel.sched_rt_runtime_us" = 900000`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<String, SysctlValue>,
-    /// With `source`: its control groups, by their paths below the root.
+    /// Control groups, by their paths below the root.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub groups: BTreeMap<String, GroupEntry>,
     /// Mechanisms that differ from the release's defaults, by name.
@@ -116,12 +118,15 @@ pub struct VariantEntry {
     /// How POWER8's prefetch engine is used, where `mechanisms` switches it on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefetch: Option<PrefetchEntry>,
-    /// With guests: the sched_ext scheduler that is loaded before each run.
+    /// On real kernels: the sched_ext scheduler that is loaded before each run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerEntry>,
     /// What guests have of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guest: Option<GuestEntry>,
+    /// What is set on this computer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostEntry>,
     /// A seed of its own. Variants without one run under the same seeds, pair by pair.
     pub seed: Option<u64>,
 }
@@ -145,6 +150,17 @@ impl VariantEntry {
     /// Its control groups, and those above them, which come first.
     pub fn groups(&self) -> Vec<Group> {
         groups::all(&self.groups)
+    }
+
+    /// What only the code of a kernel has, where it sets some of that: the field's name.
+    pub fn of_kernels(&self) -> Option<&'static str> {
+        let set = [
+            ("groups", self.groups.is_empty()),
+            ("features", self.features.is_empty()),
+            ("debug", self.debug.is_empty()),
+            ("sysctl", self.sysctl.is_empty()),
+        ];
+        set.into_iter().find(|(_, is_empty)| !is_empty).map(|(name, _)| name)
     }
 
     /// What its control groups are, for people.

@@ -26,6 +26,14 @@ pub enum EngineError {
         "guest.append: found words for a command line, expected none: a model has no command line"
     )]
     CommandLine,
+    /// Something that only the code of a kernel has.
+    #[error(
+        "{0}: found some, expected none without a source: what the model can switch are `mechanisms`"
+    )]
+    OfKernels(&'static str),
+    /// Settings of this computer.
+    #[error("host: found settings, expected none: they are made on this computer (--engine host)")]
+    OfHost,
     /// A sched_ext scheduler, which models and replicas do not load.
     #[error(
         "scheduler: found `{0}`, expected none: the simulator runs no BPF programs, guests do (--engine vm)"

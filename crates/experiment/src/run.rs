@@ -212,6 +212,12 @@ pub(crate) fn prepare_on<E: Engine>(
     if !variant.command_line().is_empty() {
         return Err(refused(EngineError::CommandLine));
     }
+    if let Some(field) = variant.of_kernels().filter(|_| variant.source.is_none()) {
+        return Err(refused(EngineError::OfKernels(field)));
+    }
+    if variant.host.is_some() {
+        return Err(refused(EngineError::OfHost));
+    }
     if let Some(scheduler) = &variant.scheduler {
         return Err(refused(EngineError::Scheduler(scheduler.program.clone())));
     }

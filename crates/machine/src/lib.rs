@@ -30,5 +30,5 @@ pub use model::{
     Arch, Cache, CacheKind, Cppc, Cpu, Firmware, FrequencyPolicy, IdleState, Machine, Node, Origin,
     OsIds, ThreadGroupProperty, ThreadGroups,
 };
-pub use resolve::{resolve, resolve_snapshot};
+pub use resolve::{HOST, resolve, resolve_snapshot};
 pub use snapshot::Snapshot;

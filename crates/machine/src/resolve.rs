@@ -9,6 +9,8 @@ use std::path::Path;
 
 /// Start of a machine given by QEMU's arguments.
 const QEMU: &str = "qemu:";
+/// This computer.
+pub const HOST: &str = "host";
 /// Start of a machine given by hwloc's synthetic string.
 const SYNTHETIC: &str = "synthetic:";
 
@@ -40,7 +42,7 @@ pub fn resolve(spec: &str) -> Result<Machine, MachineError> {
 /// As [`resolve`].
 pub fn resolve_snapshot(spec: &str) -> Result<Snapshot, MachineError> {
     let alone = |machine| Snapshot { machine, release: None };
-    if spec == "host" {
+    if spec == HOST {
         return snapshot::read_host();
     }
     if catalog::names().contains(&spec) {

@@ -1,9 +1,10 @@
 //! What a user sets around a workload: CPUs that go offline, who governs the clocks, how the prefetch engine is used,
-//! control groups.
+//! control groups, files of a running kernel.
 //!
 //! Plain data with names. What a setting means for a machine and a kernel is decided by who runs it.
 
 mod accel;
+mod files;
 mod frequency;
 mod governor;
 mod groups;
@@ -11,6 +12,7 @@ mod hotplug;
 mod prefetch;
 
 pub use accel::Accel;
+pub use files::{Form, KernelFile};
 pub use frequency::{AmdPstateMode, DriverChoice, Frequency, Invariance, MaxFreq};
 pub use governor::{Governor, Tunable, Tunables};
 pub use groups::{Group, group_of, matches};

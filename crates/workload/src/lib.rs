@@ -6,6 +6,7 @@
 pub mod background;
 mod benchmarks;
 mod check;
+pub mod command;
 pub mod counter;
 pub mod daytrader;
 pub mod dbench;
@@ -53,6 +54,8 @@ macro_rules! for_each_benchmark {
             gitsource Gitsource costs (not in guests: "it has no git, its tests or their perl");
             kvm Kvm costs (not in guests: "guests have no guests of their own");
             rt_app RtApp file;
+            command Command costs
+                (not in guests: "its programs are this computer's");
         }
     };
 }

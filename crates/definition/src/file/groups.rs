@@ -220,15 +220,5 @@ mod tests {
             let error = with(text).unwrap_err();
             assert!(error.starts_with("x.toml: ") && error.contains(expected), "{text}: {error}");
         }
-        let text = GOOD.replacen(
-            "source = { kernel = \"6.12\" }",
-            "kernel = \"6.12\"\ngroups = { web = { tasks = [\"*\"] } }",
-            1,
-        );
-        let error = ExperimentFile::parse_each(&text, "x.toml").unwrap_err().to_string();
-        assert!(
-            error.contains("variant `base`: groups: found `web`, expected none without a source"),
-            "{error}"
-        );
     }
 }

@@ -1,9 +1,18 @@
 //! What variants with a source or a scheduler have that others have not, and the release of each.
 
-use super::{ExperimentFile, NO_RELEASE, SourceEntry, groups};
+use super::{ExperimentFile, HostEntry, NO_RELEASE, SourceEntry, groups};
 use crate::{DefinitionError, folder_of};
-use kernel::MechanismId;
+use kernel::{MechanismId, Version};
 use std::path::Path;
+
+/// The release of the running kernel.
+const RUNNING: &str = "/proc/sys/kernel/osrelease";
+
+/// The kernel that runs here, or what was found in its place.
+fn running() -> Result<Version, String> {
+    let text = std::fs::read_to_string(RUNNING).map_err(|e| format!("{RUNNING}: {e}"))?;
+    text.trim().parse().map_err(|e: kernel::KernelError| e.to_string())
+}
 
 impl ExperimentFile {
     /// Gives the release of its source to each variant that names none.
@@ -23,33 +32,26 @@ impl ExperimentFile {
             {
                 return Err(refuse(field, found, expected));
             }
-            let Some(source) = &v.source else {
-                if v.kernel == NO_RELEASE {
-                    return Err(refuse("kernel", "none".to_string(), "a release, or a source"));
-                }
-                if let Some(path) = v.groups.keys().next() {
-                    let expected = "none without a source: the model has no task groups";
-                    return Err(refuse("groups", format!("`{path}`"), expected));
-                }
-                let set = [
-                    ("features", v.features.is_empty()),
-                    ("debug", v.debug.is_empty()),
-                    ("sysctl", v.sysctl.is_empty()),
-                ];
-                if let Some((set, _)) = set.into_iter().find(|(_, is_empty)| !is_empty) {
-                    let expected =
-                        "none without a source: what the model can switch are `mechanisms`";
-                    return Err(refuse(set, "some".to_string(), expected));
-                }
-                continue;
-            };
-            if let Some((at, found, expected)) =
-                groups::wrong(&v.groups, |option| source.has(option))
-            {
+            if let Some((field, found, expected)) = v.host.as_ref().and_then(HostEntry::wrong) {
+                return Err(refuse(&format!("host.{field}"), found, expected));
+            }
+            let has = |option: &str| v.source.as_ref().is_none_or(|source| source.has(option));
+            if let Some((at, found, expected)) = groups::wrong(&v.groups, has) {
                 let field =
                     if at.is_empty() { "groups".to_string() } else { format!("groups.{at}") };
                 return Err(refuse(&field, found, expected));
             }
+            let Some(source) = &v.source else {
+                if v.kernel == NO_RELEASE && self.machine == machine::HOST {
+                    v.kernel = running().map_err(|found| {
+                        refuse("kernel", found, "a release that schedscape knows")
+                    })?;
+                }
+                if v.kernel == NO_RELEASE {
+                    return Err(refuse("kernel", "none".to_string(), "a release, or a source"));
+                }
+                continue;
+            };
             let rule = v
                 .mechanisms
                 .keys()

@@ -235,8 +235,6 @@ mod tests {
                 "kernel: found 6.1, expected 6.12",
             ),
             ("", "variant `base`: kernel: found none, expected a release, or a source"),
-            ("kernel = \"6.12\"\nfeatures = { WA_BIAS = false }", "features: found some"),
-            ("kernel = \"6.12\"\nsysctl = { \"kernel.sched_x\" = 1 }", "sysctl: found some"),
             (
                 "source = { kernel = \"6.12\" }\nmechanisms = { wa-weight = false }",
                 "mechanisms: found `wa-weight`",

@@ -101,6 +101,7 @@ fn facts(v: &VariantEntry) -> Vec<String> {
         prefetch,
         scheduler,
         guest: _,
+        host,
         seed,
     } = v;
     let mut facts = vec![format!("kernel {kernel}")];
@@ -114,6 +115,7 @@ fn facts(v: &VariantEntry) -> Vec<String> {
     facts.extend(frequency.iter().flat_map(|f| f.set()));
     facts.extend(prefetch.iter().flat_map(|p| p.set()));
     facts.extend(scheduler.iter().map(|scheduler| scheduler.set()));
+    facts.extend(host.iter().flat_map(|host| host.set()));
     facts.extend(smt.map(|smt| format!("SMT {smt}")));
     facts.extend(seed.map(|seed| format!("seed {seed}")));
     if !hotplug.is_empty() {

@@ -1,0 +1,69 @@
+//! BPF objects with a `sched_ext_ops`, which bpftool registers and pins.
+
+use crate::HostError;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+/// The program.
+const BPFTOOL: &str = "bpftool";
+
+/// Registers the object `file`; the directory `pins` of the BPF file system holds what keeps it registered.
+///
+/// # Errors
+/// What bpftool or the kernel says.
+pub fn register(file: &Path, pins: &Path) -> Result<(), HostError> {
+    std::fs::create_dir_all(pins).map_err(HostError::io(pins))?;
+    let words = ["struct_ops", "register"].map(OsStr::new);
+    run(&[&words[..], &[file.as_os_str(), pins.as_os_str()]].concat()).map(|_| ())
+}
+
+/// Unregisters what `pins` holds, and schedulers that no link holds.
+///
+/// # Errors
+/// What bpftool says, and a directory that stays.
+pub fn unregister(pins: &Path) -> Result<(), HostError> {
+    if pins.exists() {
+        std::fs::remove_dir_all(pins).map_err(HostError::io(pins))?;
+    }
+    let listed = run(&["struct_ops", "list"].map(OsStr::new))?;
+    for id in schedulers(&listed) {
+        run(&["struct_ops", "unregister", "id", id].map(OsStr::new))?;
+    }
+    Ok(())
+}
+
+/// Numbers of the schedulers in lines such as `12: plain_ops sched_ext_ops`.
+fn schedulers(listed: &str) -> Vec<&str> {
+    listed.lines().filter_map(id_of).collect()
+}
+
+fn id_of(line: &str) -> Option<&str> {
+    let (id, rest) = line.split_once(": ")?;
+    let is_scheduler = rest.split_whitespace().any(|word| word == "sched_ext_ops");
+    (is_scheduler && id.chars().all(|c| c.is_ascii_digit())).then_some(id)
+}
+
+fn run(words: &[&OsStr]) -> Result<String, HostError> {
+    let output = Command::new(BPFTOOL).args(words).output();
+    let output =
+        output.map_err(|source| HostError::Start { program: BPFTOOL.to_owned(), source })?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(HostError::Scheduler(format!("bpftool: {}", said.trim().replace('\n', "; "))))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schedulers_are_told_from_other_operations() {
+        let listed = "7: cubictcp tcp_congestion_ops\n12: plain_ops sched_ext_ops\nrubbish\n";
+        assert_eq!(schedulers(listed), ["12"]);
+    }
+}
