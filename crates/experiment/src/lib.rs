@@ -11,6 +11,7 @@ pub mod journal;
 pub mod lines;
 mod prefetch_sweep;
 mod run;
+pub mod schedstat;
 mod sensitivity;
 mod source;
 
