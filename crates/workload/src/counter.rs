@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Counter {
     /// Name, the kernel's own where `/proc/schedstat` has the counter.
     pub name: String,
-    /// Unit: `ns`, `lines`, or empty for plain numbers.
+    /// Unit: `ns`, `us`, `uJ`, `m°C` or `lines`, or empty for plain numbers.
     pub unit: String,
     /// What is counted, in one line.
     pub help: String,
@@ -27,7 +27,12 @@ impl Counter {
 
     /// A time in ns that is part of no other.
     pub fn ns(name: &str, help: &str) -> Counter {
-        Counter { unit: "ns".into(), ..Counter::number(name, help) }
+        Counter::of_unit(name, "ns", help)
+    }
+
+    /// A counter in `unit` that is part of no other.
+    pub fn of_unit(name: &str, unit: &str, help: &str) -> Counter {
+        Counter { unit: unit.into(), ..Counter::number(name, help) }
     }
 
     /// The same counter as a part of `whole`.
