@@ -16,3 +16,4 @@ pub use error::HostError;
 pub use launch::{Ended, Launch};
 pub use perf::Counters;
 pub use settings::Settings;
+pub mod facts;
