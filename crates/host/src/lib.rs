@@ -17,3 +17,4 @@ pub use launch::{Ended, Launch};
 pub use perf::Counters;
 pub use settings::Settings;
 pub mod facts;
+pub mod noise;
