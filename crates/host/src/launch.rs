@@ -10,7 +10,7 @@ use crate::process::{self, Process};
 use machine::CpuSet;
 use nix::sched::sched_getaffinity;
 use nix::sys::resource::{UsageWho, getrusage};
-use nix::unistd::Pid;
+use nix::unistd::{AccessFlags, Pid, access};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// Says that it is ready, waits for a line, and becomes the command.
 const SHELL: &str = "\
 printf r
-read -r _
+read -r _ || exit 126
 out=$1 err=$2 dir=$3
 shift 3
 cd \"$dir\" || exit 127
@@ -273,6 +273,12 @@ impl Launch {
         }
         Ok(())
     }
+}
+
+/// Whether `name` is a program in one of the directories of `PATH`.
+pub fn is_program(name: &str) -> bool {
+    let dirs = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&dirs).any(|dir| access(&dir.join(name), AccessFlags::X_OK).is_ok())
 }
 
 /// Why a watch ended.

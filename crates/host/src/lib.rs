@@ -5,10 +5,14 @@
 mod bpf;
 pub mod computer;
 mod error;
+pub mod facts;
+pub mod figures;
 pub mod journal;
 pub mod launch;
+pub mod noise;
 pub mod perf;
 pub mod process;
+pub mod scheduler;
 pub mod settings;
 
 pub use computer::Computer;
@@ -16,5 +20,3 @@ pub use error::HostError;
 pub use launch::{Ended, Launch};
 pub use perf::Counters;
 pub use settings::Settings;
-pub mod facts;
-pub mod noise;
