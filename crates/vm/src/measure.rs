@@ -170,6 +170,7 @@ impl Measurement<'_> {
             command: String::new(),
             output: Output::Named(Vec::new()),
             notes: Vec::new(),
+            guest_notes: Vec::new(),
         };
         let session = Session {
             kernel: self.kernel,

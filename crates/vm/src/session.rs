@@ -174,7 +174,7 @@ impl Session<'_> {
         for (path, file) in files {
             root.file(path, file.mode(), file.content(self.tree, self.worker)?);
         }
-        let mut job = "echo 1 > /proc/sys/kernel/sched_schedstats\n".to_owned();
+        let mut job = "echo 1 > /proc/sys/kernel/sched_schedstats\nip link set lo up\n".to_owned();
         let loads = self.add_schedulers(&mut root, runs, &mut job)?;
         if runs.iter().any(|run| run.counted || run.scheduler.is_some()) {
             let worker = FileSource::Worker;

@@ -62,7 +62,7 @@ fn what_it_prints_is_read() {
         assert_eq!(program.files, [("bin/worker".to_owned(), FileSource::Worker)]);
         // What comes before makes a guest ready.
         let line = program.command.lines().last().unwrap();
-        let line = line.replace("/bin/worker", &worker.display().to_string());
+        let line = line.replace("${FILES:-}/bin/worker", &worker.display().to_string());
         let output = Command::new("sh").args(["-c", &line]).output().unwrap();
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
         let values = program.values(&String::from_utf8(output.stdout).unwrap()).unwrap();

@@ -138,7 +138,8 @@ fn programs(plan: &Plan, notes: &mut Vec<String>) -> Result<Vec<Option<Program>>
         let name = &entry.name;
         match translate(&entry.benchmark, &read, &guest_cpus) {
             Ok(program) => {
-                notes.extend(program.notes.iter().map(|note| format!("workload `{name}`: {note}")));
+                let said = program.notes.iter().chain(&program.guest_notes);
+                notes.extend(said.map(|note| format!("workload `{name}`: {note}")));
                 Some(program)
             }
             Err(reason) => {

@@ -116,6 +116,7 @@ mod tests {
             command: "true\n".to_string(),
             output: Output::Named(vec![]),
             notes: vec![],
+            guest_notes: Vec::new(),
         };
         let with = run(&program, &variant, 1);
         assert_eq!(with.scheduler, Some(scheduler));

@@ -3,7 +3,7 @@
 //! Debian's dbench 4.0 takes whole seconds, warms up for a fifth of them, and says its throughput once a second but not
 //! at the end, so that it measures a second less than it runs.
 
-use super::{FileSource, MANY_FILES, Numbering, Output, Program};
+use super::{FILES, FileSource, MANY_FILES, Numbering, Output, Program, SCRATCH};
 use workload::{dbench, tbench};
 
 /// The load in the package.
@@ -37,12 +37,11 @@ fn time(seconds: f64, warmup_s: f64) -> (u64, Vec<String>) {
 pub(super) fn dbench(params: &dbench::Params, numbers: Numbering<'_>) -> Program {
     let dbench::Params { clients, parts_run, warmup_s, seconds, cpus } = params;
     let (run, mut notes) = time(*seconds, *warmup_s);
-    notes.push("files are in memory: fsync waits for no drive".to_owned());
     if *parts_run != dbench::PARTS {
         notes.push("whole passes are run, whatever parts_run says".to_owned());
     }
-    let play =
-        numbers.bound(cpus.clone(), &format!("dbench -t {run} -c /{GUEST_LOAD} -D . {clients}\n"));
+    let play = numbers
+        .bound(cpus.clone(), &format!("dbench -t {run} -c {FILES}/{GUEST_LOAD} -D . {clients}\n"));
     let part = |lines| FileSource::Package { path: LOAD, lines: Some(lines) };
     Program {
         packages: vec!["dbench"],
@@ -53,8 +52,8 @@ pub(super) fn dbench(params: &dbench::Params, numbers: Numbering<'_>) -> Program
             (GUEST_LOAD.to_owned(), part(PASS)),
         ],
         command: format!(
-            "mkdir -p /tmp/dbench && cd /tmp/dbench || exit 1\n\
-             awk -f /run/setup.awk /run/setup.txt > setup.sh || exit 1\n\
+            "mkdir -p {SCRATCH}/dbench && cd {SCRATCH}/dbench || exit 1\n\
+             awk -f {FILES}/run/setup.awk {FILES}/run/setup.txt > setup.sh || exit 1\n\
              client=0\n\
              while [ $client -lt {clients} ]; do\n\
              \x20   sed \"s/client1/client$client/g\" setup.sh | sh -e || exit 1\n\
@@ -67,6 +66,7 @@ pub(super) fn dbench(params: &dbench::Params, numbers: Numbering<'_>) -> Program
             megabytes: f64::from(*clients) * PASS_BYTES / 1e6,
         },
         notes,
+        guest_notes: vec!["files are in memory: fsync waits for no drive".to_owned()],
     }
 }
 
@@ -74,14 +74,16 @@ pub(super) fn tbench(params: &tbench::Params, numbers: Numbering<'_>) -> Program
     let tbench::Params { clients, warmup_s, seconds, cpus } = params;
     let (run, notes) = time(*seconds, *warmup_s);
     let serve = numbers.bound(cpus.clone(), "tbench_srv");
-    let play = numbers
-        .bound(cpus.clone(), &format!("tbench -t {run} -c /{GUEST_LOAD} {clients} 127.0.0.1"));
+    let play = numbers.bound(
+        cpus.clone(),
+        &format!("tbench -t {run} -c {FILES}/{GUEST_LOAD} {clients} 127.0.0.1"),
+    );
     Program {
         packages: vec!["dbench"],
         programs: vec!["usr/bin/tbench", "usr/bin/tbench_srv"],
         files: vec![(GUEST_LOAD.to_owned(), FileSource::Package { path: LOAD, lines: None })],
         command: format!(
-            "{MANY_FILES}ip link set lo up || exit 1\n\
+            "{MANY_FILES}\
              {serve} > /dev/null &\n\
              until grep -q '{LISTENING}' /proc/net/tcp; do\n\
              \x20   kill -0 $! || exit 1\n\
@@ -94,5 +96,6 @@ pub(super) fn tbench(params: &tbench::Params, numbers: Numbering<'_>) -> Program
         ),
         output: Output::Throughput { name: tbench::MB_PER_S },
         notes,
+        guest_notes: Vec::new(),
     }
 }

@@ -27,6 +27,10 @@ const BIND: &str = "taskset -c";
 const WORKER_CPUS: &str = " cpus=";
 /// The key under which rt-app's files name the CPUs of a thread.
 const RT_APP_CPUS: &str = "\"cpus\"";
+/// In commands: the directory below which [`Program::files`] are; guests have them in their root.
+const FILES: &str = "${FILES:-}";
+/// In commands: a directory for what they write.
+const SCRATCH: &str = "${SCRATCH:-/tmp}";
 /// Files that a program with many connections has open.
 const MANY_FILES: &str = "ulimit -n 65536 || exit 1\n";
 
@@ -39,13 +43,16 @@ pub struct Program {
     pub programs: Vec<&'static str>,
     /// Further files for the guest, by path without a leading slash.
     pub files: Vec<(String, FileSource)>,
-    /// A script for busybox's shell. Its standard output is what [`Program::values`] takes; an exit code other than 0
+    /// A script for a POSIX shell. `FILES` is the directory below which the files are, empty in guests, and `SCRATCH` one
+    /// for what it writes. Its standard output is what [`Program::values`] takes; an exit code other than 0
     /// is a failed run.
     pub command: String,
     /// How numbers come out.
     pub output: Output,
     /// What it does otherwise than the modelled workload, a line each, for the user.
     pub notes: Vec<String>,
+    /// The same where it runs in a guest.
+    pub guest_notes: Vec<String>,
 }
 
 /// Where a file for a guest comes from.

@@ -1,6 +1,6 @@
 //! Benchmarks that our worker is.
 
-use super::{FileSource, MANY_FILES, Numbering, Output, Program, WORKER};
+use super::{FILES, FileSource, MANY_FILES, Numbering, Output, Program, WORKER};
 use machine::CpuSet;
 use workload::{ebizzy, false_sharing, netperf, schbench, stream};
 
@@ -10,9 +10,10 @@ fn worker(part: &str, arguments: &str, names: Vec<String>) -> Program {
         packages: Vec::new(),
         programs: Vec::new(),
         files: vec![(WORKER.to_owned(), FileSource::Worker)],
-        command: format!("/{WORKER} {part} {arguments}\n"),
+        command: format!("{FILES}/{WORKER} {part} {arguments}\n"),
         output: Output::Named(names),
         notes: Vec::new(),
+        guest_notes: Vec::new(),
     }
 }
 
@@ -72,7 +73,7 @@ pub(super) fn netperf(params: &netperf::Params, numbers: Numbering<'_>) -> Progr
     let mut names = vec![netperf::TRANSACTIONS_PER_S.to_owned()];
     names.extend(latencies("round_trip", &["50", "99"]));
     let own = bound(worker("netperf", &arguments, names), cpus.clone(), numbers);
-    let command = format!("{MANY_FILES}ip link set lo up || exit 1\n{}", own.command);
+    let command = format!("{MANY_FILES}{}", own.command);
     let notes = vec!["TCP_RR by our worker: netperf has no percentiles over all pairs".to_owned()];
     Program { command, notes, ..own }
 }

@@ -13,6 +13,7 @@ pub(super) fn sched_pipe(params: &sched_pipe::Params, numbers: Numbering<'_>) ->
         command: numbers.bound(cpus.clone(), &command),
         output: Output::Pipe { name: sched_pipe::SECONDS, operations: *loops },
         notes: Vec::new(),
+        guest_notes: Vec::new(),
     }
 }
 
@@ -28,5 +29,6 @@ pub(super) fn hackbench(params: &hackbench::Params, numbers: Numbering<'_>) -> P
         command: format!("{MANY_FILES}{}", numbers.bound(cpus.clone(), &command)),
         output: Output::Hackbench { name: hackbench::SECONDS },
         notes: Vec::new(),
+        guest_notes: Vec::new(),
     }
 }

@@ -119,19 +119,19 @@ fn commands_have_the_experiments_parameters() {
     let last = |nth: usize| commands[nth].lines().last().unwrap();
     assert_eq!(
         last(0),
-        "taskset -c 0-1 /bin/worker ebizzy threads=2 seconds=0.25 chunk_bytes=4096 chunks=10"
+        "taskset -c 0-1 ${FILES:-}/bin/worker ebizzy threads=2 seconds=0.25 chunk_bytes=4096 chunks=10"
     );
-    assert_eq!(last(1), "taskset -c 0,4 /bin/worker false_sharing rounds=1000");
-    assert_eq!(last(2), "/bin/worker stream array_mib=8 passes=3 cpus=0-1,4");
+    assert_eq!(last(1), "taskset -c 0,4 ${FILES:-}/bin/worker false_sharing rounds=1000");
+    assert_eq!(last(2), "${FILES:-}/bin/worker stream array_mib=8 passes=3 cpus=0-1,4");
     assert_eq!(
         last(3),
-        "/bin/worker schbench message_threads=1 workers=2 sleep_us=100 work_us=0.5 warmup_s=1 seconds=5"
+        "${FILES:-}/bin/worker schbench message_threads=1 workers=2 sleep_us=100 work_us=0.5 warmup_s=1 seconds=5"
     );
-    assert_eq!(last(4), "/bin/worker netperf pairs=2 warmup_s=1 seconds=5");
+    assert_eq!(last(4), "${FILES:-}/bin/worker netperf pairs=2 warmup_s=1 seconds=5");
     assert_eq!(last(5), "taskset -c 0 perf bench --format default sched pipe -l 2000");
     assert_eq!(last(6), "hackbench -g 4 -l 1000 -f 20 -s 100 -p -T");
-    assert_eq!(last(7), "dbench -t 6 -c /run/load.txt -D . 2");
-    assert!(commands[8].contains("\ntbench -t 6 -c /run/load.txt 2 127.0.0.1\n"));
+    assert_eq!(last(7), "dbench -t 6 -c ${FILES:-}/run/load.txt -D . 2");
+    assert!(commands[8].contains("\ntbench -t 6 -c ${FILES:-}/run/load.txt 2 127.0.0.1\n"));
 }
 
 /// busybox's shell takes what the host's takes.

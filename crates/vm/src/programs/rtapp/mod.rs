@@ -5,7 +5,7 @@ mod logs;
 
 pub use logs::Logs;
 
-use super::{FileSource, Output, Program, Untranslated};
+use super::{FILES, FileSource, Output, Program, SCRATCH, Untranslated};
 use logs::TaskLogs;
 use std::io;
 use workload::BuildError;
@@ -14,8 +14,8 @@ use workload::rtapp::{Feature, Options, Params, read};
 
 /// The file in a guest.
 const FILE: &str = "run/rt-app.json";
-/// Where a guest's rt-app writes its logs.
-const LOGS: &str = "/tmp/rt-app";
+/// Where rt-app writes its logs, below the scratch directory.
+const LOGS: &str = "rt-app";
 
 /// What a guest runs for the file that `params` name, which `read_file` gives.
 pub(super) fn translate(
@@ -43,13 +43,10 @@ pub(super) fn translate(
     Ok(Program {
         packages: vec!["rt-app"],
         programs: vec!["usr/bin/rt-app"],
-        files: vec![(
-            FILE.to_owned(),
-            FileSource::Text(json::text(&app, params, duration_s, LOGS)),
-        )],
+        files: vec![(FILE.to_owned(), FileSource::Text(json::text(&app, params, duration_s, ".")))],
         command: format!(
-            "mkdir -p {LOGS} && cd {LOGS} || exit 1\n\
-             rt-app /{FILE} >&2 || exit 1\n\
+            "mkdir -p {SCRATCH}/{LOGS} && cd {SCRATCH}/{LOGS} || exit 1\n\
+             rt-app {FILES}/{FILE} >&2 || exit 1\n\
              for log in *.log; do\n\
              \x20   thread=${{log%.log}}\n\
              \x20   echo \"thread ${{thread##*-}}\"\n\
@@ -58,6 +55,7 @@ pub(super) fn translate(
         ),
         output: Output::RtApp(logs),
         notes,
+        guest_notes: Vec::new(),
     })
 }
 
