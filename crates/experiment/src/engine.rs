@@ -39,6 +39,21 @@ pub enum EngineError {
         "scheduler: found `{0}`, expected none: the simulator runs no BPF programs, guests do (--engine vm)"
     )]
     Scheduler(String),
+    /// What this computer refuses.
+    #[error(transparent)]
+    Host(#[from] host::HostError),
+    /// A variant that this computer cannot have.
+    #[error(transparent)]
+    HostVariant(#[from] crate::host::HostRealiseError),
+    /// What cannot be read of this computer.
+    #[error(transparent)]
+    Facts(#[from] host::facts::FactsError),
+    /// What cannot be read of what happens on this computer.
+    #[error(transparent)]
+    Noise(#[from] host::noise::NoiseError),
+    /// A benchmark without a program.
+    #[error(transparent)]
+    Program(#[from] vm::programs::Untranslated),
     /// What can happen to guests and to what they need.
     #[error(transparent)]
     Guest(#[from] VmError),

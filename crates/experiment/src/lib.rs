@@ -7,6 +7,7 @@ mod engine;
 mod error;
 pub mod guests;
 mod heat;
+pub mod host;
 pub mod journal;
 pub mod lines;
 mod prefetch_sweep;

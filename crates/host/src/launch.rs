@@ -8,7 +8,7 @@ use crate::HostError;
 use crate::perf::Counters;
 use crate::process::{self, Process};
 use machine::CpuSet;
-use nix::sched::sched_getaffinity;
+use nix::sched::{sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::unistd::{AccessFlags, Pid, access};
 use std::collections::BTreeMap;
@@ -273,6 +273,12 @@ impl Launch {
         }
         Ok(())
     }
+}
+
+/// Binds this process, and what it starts from now on, to `cpu`; whether that went well.
+pub fn bind_self(cpu: usize) -> bool {
+    let mut set = nix::sched::CpuSet::new();
+    set.set(cpu).is_ok() && sched_setaffinity(Pid::from_raw(0), &set).is_ok()
 }
 
 /// Whether `name` is a program in one of the directories of `PATH`.

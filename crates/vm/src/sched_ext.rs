@@ -10,6 +10,7 @@ mod outcome;
 pub use crates::Built;
 pub use outcome::Outcome;
 pub(crate) use outcome::failure;
+pub use outcome::thrown_out;
 
 use crate::initramfs::Initramfs;
 use crate::packages::{deb, host_arch};

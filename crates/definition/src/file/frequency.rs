@@ -44,6 +44,21 @@ impl FrequencyEntry {
         }
     }
 
+    /// The driver that it names.
+    pub fn driver(&self) -> Option<DriverChoice> {
+        self.driver
+    }
+
+    /// What it sets that only the simulator has: the key.
+    pub fn of_models(&self) -> Option<&'static str> {
+        let set = [
+            ("freq_max", self.freq_max.is_some()),
+            ("by_model", self.by_model.is_some()),
+            ("fast_switch", self.fast_switch.is_some()),
+        ];
+        set.into_iter().find(|(_, is_set)| *is_set).map(|(key, _)| key)
+    }
+
     /// What a variant, which `has_source` or not, cannot have: the key, what was found, what was expected.
     pub(super) fn wrong(&self, has_source: bool) -> Option<(&'static str, String, &'static str)> {
         let by_model = self.by_model.unwrap_or(!has_source);

@@ -98,17 +98,13 @@ impl HostEntry {
     /// What is wrong with it: the field, what was found and what was expected.
     pub(super) fn wrong(&self) -> Option<(String, String, &'static str)> {
         let priority = self.priority.map_or("none".to_owned(), |p| p.to_string());
-        match self.policy {
-            Some(policy) if policy.is_realtime() => {
-                if !self.priority.is_some_and(|p| PRIORITIES.contains(&p)) {
-                    return Some(("priority".into(), priority, "1 to 99, as the policy has them"));
-                }
-            }
-            _ if self.priority.is_some() => {
-                let expected = "none: only the policies fifo and rr have priorities";
-                return Some(("priority".into(), priority, expected));
-            }
-            _ => {}
+        let is_realtime = self.policy.is_some_and(HostPolicy::is_realtime);
+        if is_realtime && !self.priority.is_some_and(|p| PRIORITIES.contains(&p)) {
+            return Some(("priority".into(), priority, "1 to 99, as the policy has them"));
+        }
+        if !is_realtime && self.priority.is_some() {
+            let expected = "none: only the policies fifo and rr have priorities";
+            return Some(("priority".into(), priority, expected));
         }
         if let Some(nice) = self.nice.filter(|nice| !(-20..=19).contains(nice)) {
             return Some(("nice".into(), nice.to_string(), "-20 to 19"));

@@ -27,7 +27,7 @@ const EVENTS: [(&str, &str); 13] = [
 ];
 
 /// The kernel's counters of a scheduler: a name as ours are, and how the kernel calls it.
-fn events() -> impl Iterator<Item = (Counter, String)> {
+pub(crate) fn events() -> impl Iterator<Item = (Counter, String)> {
     EVENTS.into_iter().map(|(event, help)| {
         let name = format!("scx_{}", event.to_lowercase());
         let help = format!("{help} (SCX_EV_{event})");

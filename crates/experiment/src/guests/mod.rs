@@ -16,6 +16,8 @@ mod traced;
 
 pub use bench::{Bench, Options};
 pub use boots::Told;
+pub(crate) use counters::events;
 pub use lines::{Counted, Counting};
+pub(crate) use realise::switches;
 pub use realise::{Boot, RealiseError, Realised, loads_schedulers};
 pub use traced::Traced;

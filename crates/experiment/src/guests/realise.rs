@@ -243,7 +243,7 @@ fn refuse_what_guests_lack(
 }
 
 /// The stock kernel as the variant wants it, and the features that are to be switched for it.
-fn switches(
+pub(crate) fn switches(
     plan: &Plan,
     at: usize,
     stock: &Kernel,

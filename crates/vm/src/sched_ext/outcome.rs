@@ -65,7 +65,7 @@ pub(crate) fn failure(text: &dyn Fn(&str) -> Option<String>) -> Option<String> {
 }
 
 /// What the kernel's `log` says of the end of a scheduler, which itself `said` something.
-fn thrown_out(log: &str, said: &str) -> String {
+pub fn thrown_out(log: &str, said: &str) -> String {
     let lines: Vec<&str> = log.lines().map(without_time).collect();
     let is_end = |line: &&str| line.contains(CLASS) && line.contains(GONE);
     let kernel: Vec<&str> = match lines.iter().position(is_end) {

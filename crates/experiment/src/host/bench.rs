@@ -1,0 +1,576 @@
+//! Blocks of runs, each with all variants in a drawn order.
+
+use super::jobs::Job;
+use super::plan::Options;
+use super::realise::{HostRealiseError, Realised, Running};
+use super::record::{Recorder, Spoiled, Tally};
+use super::trial::Trial;
+use crate::ExperimentError;
+use crate::engine::EngineError;
+use crate::journal::Journal;
+use crate::run::{Cell, Progress, collect};
+use definition::Plan;
+use host::facts::Facts;
+use host::scheduler::{Gone, Loaded};
+use host::{Computer, HostError};
+use machine::CpuSet;
+use results::analysis::resampling;
+use results::store::TEMPORARY_PREFIX;
+use results::{Computer as Described, Fact, Results, Run};
+use sim::rng::{Purpose, Stream};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// A run: its cell and number.
+type Task = (usize, u32);
+
+/// Most blocks of runs that go on until they are precise.
+const MOST_BLOCKS: u32 = 10_000;
+/// Runs of each half of a trial, if nobody says: no more than are planned, and no fewer than say something.
+const TRIAL_RUNS: std::ops::RangeInclusive<u32> = 3..=10;
+
+/// What a bench says while it runs.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// The baseline against itself.
+    Trial(&'a Trial),
+    /// How far the trial is, of so many runs.
+    Trying(usize, usize),
+    /// How far it is.
+    Progress(Progress),
+}
+
+/// An experiment that this computer can run.
+#[derive(Debug)]
+pub struct Bench {
+    /// The experiment.
+    pub plan: Plan,
+    /// What differs from what the file says, a sentence each.
+    pub notes: Vec<String>,
+    /// What is known to spoil results here, a sentence each.
+    pub warnings: Vec<String>,
+    facts: Facts,
+    machine: machine::Machine,
+    /// By variant of the plan; none for those of another boot.
+    variants: Vec<Option<Realised>>,
+    jobs: Vec<Job>,
+    cells: Vec<Cell<()>>,
+    work: tempfile::TempDir,
+}
+
+impl Bench {
+    /// What of `plan` this computer can run. Nothing is changed.
+    ///
+    /// # Errors
+    /// Everything that a variant or workload asks for and this computer, boot or user does not have, by name.
+    pub fn of(plan: Plan, options: &Options) -> Result<Bench, ExperimentError> {
+        let refused = |field: String, reason: EngineError| ExperimentError::Refused {
+            file: plan.path.clone(),
+            field,
+            reason: Box::new(reason),
+        };
+        let computer = |reason| refused("engine host".to_owned(), reason);
+        let facts = Facts::read(&options.root).map_err(|e| computer(e.into()))?;
+        let machine = machine::resolve(machine::HOST)
+            .map_err(|e| computer(EngineError::Reported(e.to_string())))?;
+        let running = Running::of(&facts, machine).map_err(|e| computer(e.into()))?;
+        let realised = |at: usize| {
+            let name = &plan.file.variants[at].name;
+            if !options.only.is_empty() && !options.only.contains(name) {
+                return Ok(None);
+            }
+            let of = running.realise(&plan, at, options);
+            of.map(Some).map_err(|e| refused(format!("variant `{name}`"), e.into()))
+        };
+        let variants: Vec<Option<Realised>> =
+            (0..plan.file.variants.len()).map(realised).collect::<Result<_, _>>()?;
+        let work = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir();
+        let work =
+            work.map_err(|e| computer(EngineError::Reported(format!("temporary directory: {e}"))))?;
+        let of = |(at, entry)| {
+            let files = work.path().join(format!("files-{at}"));
+            Job::of(&plan, entry, options, &files)
+        };
+        let jobs: Vec<Job> =
+            plan.file.workloads.iter().enumerate().map(of).collect::<Result<_, _>>()?;
+        let warnings = facts.warnings(&options.root, None).into_iter().map(|w| w.text).collect();
+        let bench = Bench {
+            notes: notes(&plan, &running, &jobs),
+            cells: cells(&plan, &variants, &jobs),
+            machine: running.machine,
+            warnings,
+            facts,
+            variants,
+            jobs,
+            work,
+            plan,
+        };
+        bench.check(options)?;
+        Ok(bench)
+    }
+
+    /// Looks for what only workload and variant together lack.
+    fn check(&self, options: &Options) -> Result<(), ExperimentError> {
+        for cell in &self.cells {
+            let launched = self.launch(cell, options, None);
+            launched.map_err(|reason| self.refused(cell, reason.into()))?;
+        }
+        Ok(())
+    }
+
+    fn refused(&self, cell: &Cell<()>, reason: EngineError) -> ExperimentError {
+        let (workload, variant) = self.names(cell);
+        ExperimentError::Refused {
+            file: self.plan.path.clone(),
+            field: format!("workload `{workload}`, variant `{variant}`"),
+            reason: Box::new(reason),
+        }
+    }
+
+    fn names(&self, cell: &Cell<()>) -> (&str, &str) {
+        let file = &self.plan.file;
+        (&file.workloads[cell.workload].name, &file.variants[cell.variant].name)
+    }
+
+    fn launch(
+        &self,
+        cell: &Cell<()>,
+        options: &Options,
+        all: Option<&CpuSet>,
+    ) -> Result<host::Launch, HostRealiseError> {
+        let Some(realised) = &self.variants[cell.variant] else {
+            return Err(HostError::Interrupted.into());
+        };
+        let job = &self.jobs[cell.workload];
+        let online = &self.machine.online - &realised.settings.offline;
+        if !(&job.bound - &online).is_empty() {
+            return Err(HostRealiseError::Field {
+                field: "cpus",
+                found: job.bound.to_string(),
+                expected: format!("some of {online}, which are online"),
+            });
+        }
+        job.launch(realised, options, all, self.work.path())
+    }
+
+    /// What tells this boot from others, for journals of runs.
+    pub fn boot(&self) -> String {
+        ["kernel", "kernel-build", "boot-id"]
+            .map(|name| self.facts.get(name).unwrap_or_default())
+            .join(" ")
+    }
+
+    /// Makes the trial and all runs that `journal` lacks, and puts back what it set, whatever happens.
+    ///
+    /// # Errors
+    /// A run that fails, a setting that the kernel refuses, and what could not be put back.
+    pub fn run(
+        &self,
+        options: &Options,
+        journal: Option<&Journal>,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Told),
+    ) -> Result<Results, ExperimentError> {
+        let failed = |reason: EngineError| ExperimentError::Refused {
+            file: self.plan.path.clone(),
+            field: "engine host".to_owned(),
+            reason: Box::new(reason),
+        };
+        let computer = Computer::take(&options.root, &options.journal);
+        let mut computer = computer.map_err(|e| failed(e.into()))?;
+        let ran = self.run_on(&mut computer, options, journal, stop, tell);
+        let undone = computer.undo_from(0).map_err(|e| failed(e.into()));
+        match (ran, undone) {
+            (Ok(results), Ok(())) => Ok(results),
+            (Err(reason), Ok(())) | (Ok(_), Err(reason)) => Err(reason),
+            (Err(reason), Err(left)) => {
+                Err(failed(EngineError::Reported(format!("{reason}\n{left}"))))
+            }
+        }
+    }
+
+    fn run_on(
+        &self,
+        computer: &mut Computer,
+        options: &Options,
+        journal: Option<&Journal>,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Told),
+    ) -> Result<Results, ExperimentError> {
+        let with_events = self.variants.iter().flatten().any(|v| v.scheduler.is_some());
+        let recorder = Recorder::find(computer, &self.machine, with_events);
+        let recorder = recorder.map_err(|e| self.failed(e))?;
+        let pinned = self.keep_away();
+        let mut turns = Turns {
+            bench: self,
+            options,
+            base: computer.changes(),
+            computer,
+            recorder: &recorder,
+            stop,
+            all: pinned.as_ref().map(|_| &self.machine.online),
+            current: None,
+            tally: Tally::default(),
+        };
+        let mut stream = Stream::new(self.plan.file.seed(), Purpose::Order);
+        turns.trial(&mut stream, tell)?;
+        let runs = turns.blocks(&mut stream, journal, tell)?;
+        let spoiled = turns.tally.warnings();
+        let mut results = self.collect(&recorder, runs);
+        results.computers = vec![self.described(&recorder, spoiled, pinned)];
+        Ok(results)
+    }
+
+    fn failed(&self, reason: EngineError) -> ExperimentError {
+        ExperimentError::Refused {
+            file: self.plan.path.clone(),
+            field: "engine host".to_owned(),
+            reason: Box::new(reason),
+        }
+    }
+
+    /// Binds this process to a CPU that no command may use, where one is left; gives it.
+    fn keep_away(&self) -> Option<usize> {
+        let mut used = CpuSet::default();
+        for cell in &self.cells {
+            let own = self.variants[cell.variant].as_ref().and_then(|v| v.host.cpus.as_ref());
+            let bound = &self.jobs[cell.workload].bound;
+            let cpus = own.or(Some(bound).filter(|b| !b.is_empty()))?;
+            used = &used | cpus;
+        }
+        let gone = self
+            .variants
+            .iter()
+            .flatten()
+            .fold(CpuSet::default(), |all, v| &all | &v.settings.offline);
+        // Siblings of used threads share their core.
+        let near = used.iter().fold(used.clone(), |all, cpu| &all | &self.machine.core_cpus(cpu));
+        let left = |taken: &CpuSet| (&(&self.machine.online - taken) - &gone).iter().last();
+        let cpu = left(&near).or_else(|| left(&used))?;
+        host::launch::bind_self(cpu).then_some(cpu)
+    }
+
+    fn collect(&self, recorder: &Recorder, runs: BTreeMap<Task, Run>) -> Results {
+        let tasks: Vec<Task> = runs.keys().copied().collect();
+        let counters = (recorder.schema(), vec![]);
+        let runs = runs.into_values().collect();
+        collect(&self.plan, results::Engine::Host, counters, &self.cells, &tasks, runs)
+    }
+
+    fn described(
+        &self,
+        recorder: &Recorder,
+        spoiled: Vec<String>,
+        pinned: Option<usize>,
+    ) -> Described {
+        let ran = |(at, v): (usize, &Option<Realised>)| {
+            v.as_ref().map(|_| self.plan.file.variants[at].name.clone())
+        };
+        let fact = |(name, value): (String, String)| Fact { name, value };
+        let mut facts: Vec<Fact> = self.facts.values().into_iter().map(fact).collect();
+        if let Some(cpu) = pinned {
+            facts
+                .push(fact(("harness".to_owned(), format!("on CPU {cpu}, which no command used"))));
+        }
+        let missing = recorder.missing.iter().map(|line| format!("not counted: {line}"));
+        Described {
+            variants: self.variants.iter().enumerate().filter_map(ran).collect(),
+            facts,
+            warnings: self.warnings.iter().cloned().chain(spoiled).chain(missing).collect(),
+        }
+    }
+}
+
+/// Cells of the variants that this boot runs.
+fn cells(plan: &Plan, variants: &[Option<Realised>], jobs: &[Job]) -> Vec<Cell<()>> {
+    let workloads = 0..plan.file.workloads.len();
+    let all = workloads.flat_map(|w| plan.file.variants_of(w).into_iter().map(move |v| (w, v)));
+    let here = all.filter(|&(_, v)| variants[v].is_some());
+    let cell = |(workload, variant): (usize, usize)| Cell {
+        workload,
+        variant,
+        metrics: jobs[workload].metrics.clone(),
+        ignored: vec![],
+        job: (),
+    };
+    here.map(cell).collect()
+}
+
+/// Where this computer is not what the file names.
+fn notes(plan: &Plan, running: &Running, jobs: &[Job]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let other = plan.file.variants.iter().find(|v| v.kernel != running.version);
+    if let Some(other) = other {
+        notes.push(format!(
+            "the file names kernel {}; {} runs, and all variants run on it",
+            other.kernel, running.release
+        ));
+    }
+    if plan.file.machine != machine::HOST {
+        let (own, named) = (running.machine.online.len(), plan.machine.online.len());
+        notes.push(format!(
+            "the file names {} with {named} CPUs; this computer has {own}, and the host engine runs on it",
+            plan.file.machine
+        ));
+    }
+    for (entry, job) in plan.file.workloads.iter().zip(jobs) {
+        notes.extend(job.notes.iter().map(|note| format!("workload `{}`: {note}", entry.name)));
+    }
+    for v in plan.file.variants.iter().filter(|v| !v.command_line().is_empty()) {
+        notes.push(format!("variant `{}`: guest.append is for guests; host.command_line says what this boot must have", v.name));
+    }
+    notes
+}
+
+/// Runs in turns.
+struct Turns<'a> {
+    bench: &'a Bench,
+    options: &'a Options,
+    computer: &'a mut Computer,
+    /// Changes that all variants share.
+    base: usize,
+    recorder: &'a Recorder,
+    stop: &'a AtomicBool,
+    /// CPUs that commands get back which this process gave up.
+    all: Option<&'a CpuSet>,
+    /// The variant whose settings are made.
+    current: Option<usize>,
+    tally: Tally,
+}
+
+impl Turns<'_> {
+    fn of(&self, cell: usize) -> &Cell<()> {
+        &self.bench.cells[cell]
+    }
+
+    /// Cells of the workload at `workload`.
+    fn cells_of(&self, workload: usize) -> Vec<usize> {
+        (0..self.bench.cells.len()).filter(|&c| self.of(c).workload == workload).collect()
+    }
+
+    fn workloads(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = self.bench.cells.iter().map(|c| c.workload).collect();
+        all.dedup();
+        all
+    }
+
+    fn planned(&self, workload: usize) -> u32 {
+        self.bench.plan.file.workloads[workload].runs
+    }
+
+    /// Warm-up runs, and the baseline of each workload against itself.
+    fn trial(
+        &mut self,
+        stream: &mut Stream,
+        tell: &mut dyn FnMut(Told),
+    ) -> Result<(), ExperimentError> {
+        for cell in 0..self.bench.cells.len() {
+            for _ in 0..self.bench.jobs[self.of(cell).workload].warmup {
+                self.one(cell, 0)?;
+            }
+        }
+        let resampling = resampling().map_err(results::ResultsError::from)?;
+        for workload in self.workloads() {
+            let planned = self.planned(workload);
+            let halves = self
+                .options
+                .trial_runs
+                .unwrap_or(planned.clamp(*TRIAL_RUNS.start(), *TRIAL_RUNS.end()));
+            let Some(&base) = self.cells_of(workload).first().filter(|_| halves > 0) else {
+                continue;
+            };
+            let mut order: Vec<usize> = (0..2 * halves as usize).map(|at| at % 2).collect();
+            stream.shuffle(&mut order);
+            let mut values: [Vec<Vec<f64>>; 2] = Default::default();
+            for (done, half) in order.iter().enumerate() {
+                tell(Told::Trying(done, order.len()));
+                values[*half].push(self.one(base, 0)?.metrics);
+            }
+            let cell = self.of(base);
+            for (at, metric) in cell.metrics.iter().enumerate() {
+                let half = |h: usize| values[h].iter().map(|run| run[at]).collect::<Vec<f64>>();
+                let (a, b) = (half(0), half(1));
+                let name = self.bench.names(cell).0;
+                tell(Told::Trial(&Trial::of(name, metric, [&a, &b], planned, &resampling)));
+            }
+        }
+        self.tally = Tally::default();
+        Ok(())
+    }
+
+    /// Block by block, until each workload has its runs, or its intervals are narrow enough.
+    fn blocks(
+        &mut self,
+        stream: &mut Stream,
+        journal: Option<&Journal>,
+        tell: &mut dyn FnMut(Told),
+    ) -> Result<BTreeMap<Task, Run>, ExperimentError> {
+        let began = Instant::now();
+        let mut runs: BTreeMap<Task, Run> = BTreeMap::new();
+        let mut resumed = 0;
+        let mut left: Vec<usize> = self.workloads();
+        for number in 0..MOST_BLOCKS {
+            left.retain(|&w| self.goes_on(w, number, began, &runs));
+            if left.is_empty() {
+                break;
+            }
+            let mut order = left.clone();
+            stream.shuffle(&mut order);
+            for workload in order {
+                let mut cells = self.cells_of(workload);
+                stream.shuffle(&mut cells);
+                for cell in cells {
+                    let names = self.bench.names(self.of(cell));
+                    let kept = journal.and_then(|j| j.run(names, number, None)).cloned();
+                    resumed += usize::from(kept.is_some());
+                    let run = match kept {
+                        Some(run) => run,
+                        None => self.one(cell, number)?,
+                    };
+                    if let Some(journal) = journal {
+                        journal.keep(names, &run, None)?;
+                    }
+                    runs.insert((cell, number), run);
+                    tell(Told::Progress(self.progress(&runs, resumed)));
+                }
+            }
+        }
+        Ok(runs)
+    }
+
+    fn progress(&self, runs: &BTreeMap<Task, Run>, resumed: usize) -> Progress {
+        let planned = |c: usize| self.planned(self.of(c).workload) as usize;
+        let cells = self.bench.cells.len();
+        let done = |c: &usize| runs.range((*c, 0)..(*c + 1, 0)).count() >= planned(*c);
+        Progress {
+            runs: runs.len(),
+            runs_in_all: (0..cells).map(planned).sum::<usize>().max(runs.len()),
+            cells: (0..cells).filter(done).count(),
+            cells_in_all: cells,
+            resumed,
+        }
+    }
+
+    /// Whether the workload at `workload` has a block number `number`.
+    fn goes_on(
+        &self,
+        workload: usize,
+        number: u32,
+        began: Instant,
+        runs: &BTreeMap<Task, Run>,
+    ) -> bool {
+        if number < self.planned(workload) {
+            return true;
+        }
+        let Some(until) = self.options.until else { return false };
+        began.elapsed() < until.budget
+            && self.widest(workload, runs).is_some_and(|w| w > until.percent)
+    }
+
+    /// Half the width, in percent, of the widest interval of a change; none where there is none.
+    fn widest(&self, workload: usize, runs: &BTreeMap<Task, Run>) -> Option<f64> {
+        let resampling = resampling().ok()?;
+        let cells = self.cells_of(workload);
+        let (base, others) = cells.split_first()?;
+        let values = |cell: usize, at: usize| -> Vec<f64> {
+            runs.range((cell, 0)..(cell + 1, 0)).map(|(_, run)| run.metrics[at]).collect()
+        };
+        let metrics = self.of(*base).metrics.iter().enumerate();
+        let widths = metrics.flat_map(|(at, metric)| {
+            let base = values(*base, at);
+            others
+                .iter()
+                .filter_map(move |&cell| {
+                    let percent = stats::percent_change(
+                        &base,
+                        &values(cell, at),
+                        metric.better,
+                        &resampling,
+                    )?;
+                    Some((percent.high - percent.low) / 2.0)
+                })
+                .collect::<Vec<f64>>()
+        });
+        widths.max_by(f64::total_cmp)
+    }
+
+    /// Run number `number` of a cell.
+    fn one(&mut self, cell: usize, number: u32) -> Result<Run, ExperimentError> {
+        let of = self.of(cell);
+        let (workload, variant) = self.bench.names(of);
+        let (workload, variant) = (workload.to_owned(), variant.to_owned());
+        self.make_ready(cell).and_then(|()| self.measure(cell, number)).map_err(|reason| {
+            ExperimentError::Run { workload, variant, run: number, reason: Box::new(reason) }
+        })
+    }
+
+    /// Makes the settings of the cell's variant in place of those of the variant before.
+    fn make_ready(&mut self, cell: usize) -> Result<(), EngineError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(HostError::Interrupted.into());
+        }
+        let variant = self.of(cell).variant;
+        if self.current == Some(variant) {
+            return Ok(());
+        }
+        self.current = None;
+        self.computer.undo_from(self.base)?;
+        if let Some(realised) = &self.bench.variants[variant] {
+            realised.settings.apply(self.computer)?;
+        }
+        self.current = Some(variant);
+        Ok(())
+    }
+
+    fn measure(&mut self, cell: usize, number: u32) -> Result<Run, EngineError> {
+        let bench = self.bench;
+        let of = &bench.cells[cell];
+        let scheduler = bench.variants[of.variant].as_ref().and_then(|v| v.scheduler.as_ref());
+        let work = bench.work.path();
+        let loaded = match scheduler {
+            Some(scheduler) => Some(Loaded::load(self.computer, &scheduler.loader, work)?),
+            None => None,
+        };
+        let measured = self.launch(of, loaded.as_ref(), work);
+        let unloaded = match loaded {
+            Some(loaded) => loaded.unload(self.computer),
+            None => Ok(()),
+        };
+        let (metrics, counters, spoiled) = measured?;
+        unloaded?;
+        self.tally.add(&spoiled);
+        let seed = bench.plan.seed(of.variant, number);
+        Ok(Run { run: number, seed, single_times: vec![vec![]; metrics.len()], metrics, counters })
+    }
+
+    fn launch(
+        &mut self,
+        cell: &Cell<()>,
+        loaded: Option<&Loaded>,
+        work: &Path,
+    ) -> Result<(Vec<f64>, Vec<u64>, Vec<Spoiled>), EngineError> {
+        let launch = self.bench.launch(cell, self.options, self.all)?;
+        let before = self.recorder.before(self.computer, self.options.rest)?;
+        let mut process = None;
+        let computer = &mut *self.computer;
+        let ended = launch.run(work, &self.recorder.perf, self.stop, &mut |started| {
+            process = Some(started);
+            computer.started(started)
+        });
+        // A run that was late or stopped is ended by then, and so is all that it started.
+        if let Some(process) = process {
+            self.computer.ended(process)?;
+        }
+        let ended = ended?;
+        let (counters, spoiled) = self.recorder.after(self.computer, &before, &ended)?;
+        if let Some(gone) = loaded.map(|l| l.stayed(self.computer)).transpose()?.flatten() {
+            let Gone { log, said } = gone;
+            return Err(EngineError::Reported(vm::sched_ext::thrown_out(&log, &said)));
+        }
+        let job = &self.bench.jobs[cell.workload];
+        let metrics = job.values(&ended).map_err(EngineError::Reported)?;
+        Ok((metrics, counters, spoiled))
+    }
+}

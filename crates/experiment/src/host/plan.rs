@@ -1,0 +1,38 @@
+//! What a user asks of the engine beside the experiment.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::realise::HostScheduler;
+
+/// When runs end that go on until they are precise enough.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Until {
+    /// Half the width, in percent, that the interval of every change may have.
+    pub percent: f64,
+    /// Time after which no further block begins.
+    pub budget: Duration,
+}
+
+/// How the engine runs.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The root of this computer's files.
+    pub root: PathBuf,
+    /// The journal of changes.
+    pub journal: PathBuf,
+    /// Our worker for benchmarks that no package has, where one needs it.
+    pub worker: Option<PathBuf>,
+    /// The variants that this boot runs; all if empty.
+    pub only: Vec<String>,
+    /// By variant: its sched_ext scheduler, where it has one.
+    pub schedulers: Vec<Option<HostScheduler>>,
+    /// Whether runs go on, and until when.
+    pub until: Option<Until>,
+    /// Runs of each side of the trial of the baseline against itself; none for as many as suits the experiment.
+    pub trial_runs: Option<u32>,
+    /// Rest before each run, in which other load is noticed.
+    pub rest: Duration,
+    /// When a benchmark's program is ended.
+    pub limit: Duration,
+}
