@@ -292,6 +292,7 @@ pub(crate) fn collect<J>(
         counted,
         counters,
         workloads,
+        computers: vec![],
         sensitivity: None,
     }
 }

@@ -7,6 +7,7 @@
 //! Nothing here knows the simulator or a guest, and nothing here prints.
 
 pub mod analysis;
+pub mod computer;
 pub mod counters;
 pub mod digest;
 mod engine;
@@ -26,6 +27,7 @@ pub mod tables;
 pub mod validate;
 
 pub use analysis::Analysis;
+pub use computer::{Computer, Fact};
 pub use engine::Engine;
 pub use error::ResultsError;
 pub use runs::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};

@@ -1,6 +1,7 @@
 //! What an experiment gives: every run of every variant of every workload.
 
 use crate::Engine;
+use crate::computer::Computer;
 use crate::sensitivity::Sensitivity;
 use definition::ExperimentFile;
 use machine::Constants;
@@ -80,6 +81,8 @@ pub struct Results {
     pub counters: Vec<Counter>,
     /// By workload.
     pub workloads: Vec<WorkloadResults>,
+    /// Computers that ran variants by their own kernels; empty for all other engines.
+    pub computers: Vec<Computer>,
     /// Runs with moved constants, where there are some.
     pub sensitivity: Option<Sensitivity>,
 }

@@ -7,6 +7,7 @@
 
 mod rows;
 
+use crate::computer::Computer;
 use crate::digest::sha256;
 use crate::runs::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use crate::sensitivity::Sensitivity;
@@ -39,6 +40,8 @@ struct Manifest {
     counted: Vec<String>,
     counters: Vec<Counter>,
     workloads: Vec<ManifestWorkload>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    computers: Vec<Computer>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sensitivity: Option<Sensitivity>,
 }
@@ -145,6 +148,7 @@ pub fn read_partly(dir: &Path) -> Result<Stored, ResultsError> {
         counted: manifest.counted,
         counters: manifest.counters,
         workloads: manifest.workloads.into_iter().map(empty_workload).collect(),
+        computers: manifest.computers,
         sensitivity: manifest.sensitivity,
     };
     let damage = add_runs(&mut results, &dir.join(RUNS), &digest).err();
@@ -240,6 +244,7 @@ fn manifest(results: &Results, runs_sha256: String) -> Manifest {
                 variants: w.variants.iter().map(|v| v.name.clone()).collect(),
             })
             .collect(),
+        computers: results.computers.clone(),
         sensitivity: results.sensitivity.clone(),
     }
 }

@@ -4,7 +4,8 @@ use definition::ExperimentFile;
 use proptest::prelude::*;
 use results::sensitivity::{Moved, Row, Sensitivity};
 use results::{
-    Counter, Engine, Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults, store,
+    Computer, Counter, Engine, Fact, Ignored, MetricInfo, Results, Run, VariantRuns,
+    WorkloadResults, store,
 };
 use stats::Better;
 use std::path::Path;
@@ -51,6 +52,7 @@ fn results(runs: u32) -> Results {
         counters: vec![Counter::number("events", "h"), Counter::ns("idle_ns", "h")],
         constants: machine::catalog::load("power9-big-core").expect("a machine").constants,
         counted: vec!["6.12 on ppc64el".to_string()],
+        computers: vec![],
         sensitivity: Some(sensitivity()),
         workloads: vec![
             workload("ebizzy", &["vanilla", "big-core"]),
@@ -73,6 +75,26 @@ fn what_is_written_is_read_again() {
     assert_eq!(store::read(&store).expect("a good store"), results(3));
     let entries: Vec<_> = std::fs::read_dir(dir.path()).expect("the directory").collect();
     assert_eq!(entries.len(), 1, "no temporary directory is left: {entries:?}");
+}
+
+#[test]
+fn facts_of_computers_are_kept_and_an_empty_list_leaves_no_trace() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (store, _) = written(dir.path());
+    let manifest = std::fs::read_to_string(store.join("manifest.json")).expect("a manifest");
+    assert!(!manifest.contains("computers"), "as before there were any: {manifest}");
+
+    let fact = Fact { name: "kernel".into(), value: "6.12.5".into() };
+    let mut of_host = Results { engine: Engine::Host, sensitivity: None, ..results(3) };
+    of_host.computers = vec![Computer {
+        variants: vec!["big-core".to_string()],
+        facts: vec![fact],
+        warnings: vec!["the CPU was throttled".to_string()],
+    }];
+    of_host.workloads.iter_mut().for_each(|w| w.variants.retain(|v| v.name == "big-core"));
+    let some = dir.path().join("some-variants");
+    store::write(&of_host, &some).expect("a new store");
+    assert_eq!(store::read(&some).expect("a good store"), of_host);
 }
 
 #[test]

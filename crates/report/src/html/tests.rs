@@ -301,6 +301,7 @@ fn tables_of_rows_are_drawn_as_lines() {
         experiment,
         constants,
         counted: vec![],
+        computers: vec![],
         sensitivity: None,
         counters: vec![],
         workloads,

@@ -41,6 +41,7 @@ fn results(engine: Engine, scale: f64, change: f64, smt: u64, extra: &str) -> Re
         experiment: ExperimentFile::parse(EXPERIMENT, "x.toml").unwrap(),
         constants: Default::default(),
         counted: vec![],
+        computers: vec![],
         sensitivity: None,
         workloads: vec![WorkloadResults {
             name: "pipe".to_string(),

@@ -77,6 +77,7 @@ fn results(better: Better) -> Results {
             ignored: vec![],
             variants: ["old", "new"].into_iter().enumerate().map(variant).collect(),
         }],
+        computers: vec![],
         sensitivity: Some(Sensitivity {
             factor: FACTOR,
             workloads: vec![moved()],
