@@ -13,6 +13,7 @@ pub mod digest;
 mod engine;
 mod error;
 pub mod heat;
+pub mod join;
 pub mod lines;
 pub mod power;
 pub mod prefetch_sweep;
