@@ -5,9 +5,10 @@ use crate::setup::Setup;
 use definition::Plan;
 use machine::Machine;
 use results::analysis::{MetricAnalysis, TableAnalysis, TablesAnalysis, WorkloadAnalysis};
+use results::computer::{Difference, differences};
 use results::sensitivity::{Hangs, LeftOut, Sensitivity};
 use results::validate::Cell;
-use results::{Analysis, Engine, Ignored, WorkloadResults};
+use results::{Analysis, Computer, Engine, Ignored, WorkloadResults};
 use serde::Serialize;
 use stats::table::Overview;
 use stats::{Better, Comparison, Summary};
@@ -42,6 +43,12 @@ pub struct ResultsDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tables: Option<TablesDocument<'a>>,
     validation: &'a [Cell],
+    /// The computers that ran variants by their own kernels.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    computers: &'a [Computer],
+    /// What differs between them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differences: Vec<Difference>,
     /// On which constants comparisons hang, if constants were moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     sensitivity: Option<SensitivityDocument<'a>>,
@@ -132,6 +139,8 @@ pub fn results<'a>(analysis: &'a Analysis) -> ResultsDocument<'a> {
         workloads: workloads.map(|(w, a)| workload(analysis, w, a)).collect(),
         tables: analysis.tables.as_ref().map(tables),
         validation: analysis.published.as_ref().map_or(&[], |p| &p.validation.cells),
+        computers: &results.computers,
+        differences: differences(&results.computers, &results.experiment),
         sensitivity: results.sensitivity.as_ref().map(|s| sensitivity(analysis, s)),
     }
 }

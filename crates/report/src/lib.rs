@@ -4,6 +4,7 @@
 
 pub mod charts;
 mod comparison;
+mod computers;
 pub mod constants;
 pub mod costs;
 mod counters;

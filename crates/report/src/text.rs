@@ -2,7 +2,7 @@
 
 use crate::error::ReportError;
 use crate::layouts::{Style, csv, markdown, ministats, plain};
-use crate::{comparison, constants, counters, hangs, validation, workload};
+use crate::{comparison, computers, constants, counters, hangs, validation, workload};
 use definition::file::VariantEntry;
 use machine::{Constant, Mark};
 use results::analysis::{Finding, TableAnalysis, TablesAnalysis, WorkloadAnalysis};
@@ -55,7 +55,8 @@ pub(crate) fn laid_out(shown: &impl Shown, layout: Layout) -> Result<String, Rep
     })
 }
 
-/// `analysis` in `layout`, with what runs counted if that is asked for: within the sections of the whole, below any other layout.
+/// `analysis` in `layout`, with what runs counted if that is asked for: within the sections of the whole, below any other layout. What
+/// there is to say of the computers that ran variants is not in CSV.
 ///
 /// # Errors
 /// Samples that cannot be compared, values that cannot be written.
@@ -66,7 +67,12 @@ pub fn results(
 ) -> Result<String, ReportError> {
     let mut out = String::new();
     if layout != Layout::Csv {
-        let lines = [scheduled(analysis.results), warned(analysis.results)].concat();
+        let lines = [
+            computers::above(analysis.results),
+            scheduled(analysis.results),
+            warned(analysis.results),
+        ]
+        .concat();
         lines.iter().for_each(|line| out.extend([line, "\n"]));
         out.push_str(if lines.is_empty() { "" } else { "\n" });
     }
@@ -76,6 +82,9 @@ pub fn results(
             out.push_str(&heading(&workload.title));
             out.push_str(&counted(analysis, workload, analysed));
         }
+    }
+    if layout != Layout::Csv {
+        out.push_str(&computers::section(&analysis.results.computers));
     }
     Ok(out)
 }
