@@ -134,7 +134,7 @@ To resume an interrupted experiment, give the same command again:
 pub struct RunArgs {
     /// The experiment file (TOML)
     pub experiment: PathBuf,
-    /// Engine that runs the workloads, or two with a comma: `sim,vm` runs both and sets them side by side
+    /// Engine that runs the workloads, or several with commas: `sim,vm` runs both and sets them side by side
     #[arg(long, value_enum, value_delimiter = ',', num_args = 1, default_value = "sim")]
     pub engine: Vec<EngineName>,
     /// Store all runs in this new directory (a Parquet file and a manifest). Finished runs are kept
@@ -213,12 +213,14 @@ Examples:
   schedscape compare out/big-core
   schedscape compare out/big-core --style markdown
   schedscape compare out/big-core --csv > big-core.csv
-  schedscape compare out/sim out/vm
+  schedscape compare out/sim out/vm out/host
+  schedscape compare out/boot-6.12 out/boot-7.2
   schedscape compare --mmtests work/log 6.12-vanilla 6.12-patched
   schedscape compare --mmtests work/log 5.9-ondemand 5.9-perfgov 5.9-schedutil --json")]
 pub struct CompareArgs {
-    /// A directory written by `run --out`, or two of the same experiment on two engines. With
-    /// --mmtests: two or more runs, the first of which is the baseline
+    /// A directory written by `run --out`, or several of the same experiment: those of different engines are set side by
+    /// side, those of this computer's boots (`--engine host`) joined. With --mmtests: two or more runs, the first of which is
+    /// the baseline
     #[arg(required = true, value_name = "DIR|RUN")]
     pub names: Vec<PathBuf>,
     /// Compare MMTests results; LOG is MMTests' work/log, which contains the runs

@@ -15,8 +15,7 @@ use experiment::{Journal, Progress, SourceEngine, When};
 use report::{Layout, json, setup, text};
 use results::analysis::resampling;
 use results::sensitivity::Sensitivity;
-use results::sides::Sides;
-use results::{Analysis, Engine, Results, sides, store};
+use results::{Analysis, Engine, Results, ResultsError, join, sides, store};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use tree::Library;
@@ -168,31 +167,27 @@ fn run_plan(args: &RunArgs, plan: Plan) -> Result<(), Failure> {
     }
     match args.engine[..] {
         [engine] => by_engine(args, plan, engine).and_then(|ran| ran.show(args)),
-        [one, other] if one != other => by_two(args, plan, [one, other]),
-        _ => {
-            let found = format!("{} engines", args.engine.len());
-            Err(format!("--engine: found {found}, expected one, or two different ones").into())
-        }
+        ref several => by_several(args, plan, several),
     }
 }
 
-/// Runs `plan` by both engines, each stored in a directory of its own below `--out`, and sets them side by side.
-fn by_two(args: &RunArgs, plan: Plan, engines: [EngineName; 2]) -> Result<(), Failure> {
-    if args.layout.layout() != Layout::Whole {
-        return Err("--style and --csv: found two engines, expected one".into());
+/// Runs `plan` by each of `engines`, each stored in a directory of its own below `--out`, and sets them side by side.
+fn by_several(args: &RunArgs, plan: Plan, engines: &[EngineName]) -> Result<(), Failure> {
+    let is_twice = |(at, engine): (usize, &EngineName)| engines[..at].contains(engine);
+    if engines.iter().enumerate().any(is_twice) {
+        let found = engines.iter().map(|e| e.name()).collect::<Vec<_>>().join(",");
+        return Err(format!("--engine: found {found}, expected each engine once").into());
     }
+    args.layout.refuse_for_several(engines.len())?;
     let before = setup_of(args, &plan)?;
-    let mut ran = Vec::new();
-    for engine in engines {
+    let mut ran: Vec<Store> = Vec::new();
+    for &engine in engines {
         let out = args.out.as_ref().map(|dir| dir.join(engine.name()));
-        ran.push(by_engine(&RunArgs { out, ..args.clone() }, plan.clone(), engine)?);
+        let by = by_engine(&RunArgs { out, ..args.clone() }, plan.clone(), engine)?;
+        ran.push((by.results, PathBuf::from(engine.name())));
     }
     print(&before)?;
-    let resampling = resampling()?;
-    let [a, b] = [0, 1].map(|side| Analysis::of(&ran[side].results, resampling));
-    let (a, b) = (a?, b?);
-    let [first, second] = engines.map(|engine| PathBuf::from(engine.name()));
-    show_sides(&sides::compare((&a, &first), (&b, &second))?, args.json, args.counters)
+    show_sides(&ran, args.json, args.counters)
 }
 
 /// What stands before the results of `plan`; nothing where data are wanted.
@@ -327,39 +322,35 @@ fn run_by(
 }
 
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
-    let dir = match (&args.mmtests, &args.names[..]) {
-        (Some(log), runs) => return mmtests::compare(log, runs, args),
-        (None, [dir]) => dir,
-        (None, [one, other]) => return engines(one, other, args),
-        (None, several) => {
-            let found = several.len();
-            let expected =
-                "one directory of `run --out`, two, or --mmtests LOG before MMTests' runs";
-            return Err(format!("compare: found {found} names, expected {expected}").into());
-        }
+    if let Some(log) = &args.mmtests {
+        return mmtests::compare(log, &args.names, args);
+    }
+    let read = |dir: &PathBuf| Ok((store::read(dir)?, dir.clone()));
+    let stores: Vec<Store> = args.names.iter().map(read).collect::<Result<_, ResultsError>>()?;
+    let stores = join::joined(stores)?;
+    let [(results, _)] = &stores[..] else {
+        args.layout.refuse_for_several(stores.len())?;
+        return show_sides(&stores, args.json, args.counters);
     };
-    let results = store::read(dir)?;
-    let analysis = Analysis::of(&results, resampling()?)?;
+    let analysis = Analysis::of(results, resampling()?)?;
     if args.json {
         return print_json(&json::results(&analysis));
     }
     print(&text::results(&analysis, args.layout.layout(), args.counters)?)
 }
 
-/// Two stores of one experiment side by side.
-fn engines(one: &Path, other: &Path, args: &CompareArgs) -> Result<(), Failure> {
-    if args.layout.layout() != Layout::Whole {
-        return Err("--style and --csv: found two directories, expected one".into());
-    }
-    let (a, b) = (store::read(one)?, store::read(other)?);
-    let resampling = resampling()?;
-    let (a, b) = (Analysis::of(&a, resampling)?, Analysis::of(&b, resampling)?);
-    show_sides(&sides::compare((&a, one), (&b, other))?, args.json, args.counters)
-}
+/// Results with the path that errors name.
+type Store = (Results, PathBuf);
 
-fn show_sides(compared: &Sides, json: bool, with_counters: bool) -> Result<(), Failure> {
+/// Results of one experiment by several engines, side by side.
+fn show_sides(stores: &[Store], json: bool, with_counters: bool) -> Result<(), Failure> {
+    let resampling = resampling()?;
+    let analyses = stores.iter().map(|(results, _)| Analysis::of(results, resampling));
+    let analyses: Vec<Analysis> = analyses.collect::<Result<_, _>>()?;
+    let paths = stores.iter().map(|(_, path)| path.as_path());
+    let compared = sides::compare(&analyses.iter().zip(paths).collect::<Vec<_>>())?;
     match json {
-        true => print_json(compared),
-        false => print(&report::sides::sides(compared, with_counters)),
+        true => print_json(&compared),
+        false => print(&report::sides::sides(&compared, with_counters)),
     }
 }

@@ -10,28 +10,31 @@ use report::html::{Heats, Report, Source};
 use results::analysis::resampling;
 use results::heat::Heat;
 use results::store::{self, Stored};
-use results::{Analysis, Results, reproduce, sides};
+use results::{Analysis, Engine, Results, join, reproduce, sides};
+use std::path::PathBuf;
 
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
-    let stored = stored(args)?;
-    let results = &stored.results;
+    let Read { stores, schedscape, damage } = read(args)?;
+    let analyses = stores.iter().map(|(results, _)| match damage {
+        None => Analysis::of(results, resampling()?),
+        Some(_) => Analysis::of_partial(results, resampling()?),
+    });
+    let analyses: Vec<Analysis> = analyses.collect::<Result<_, _>>()?;
+    let Some((analysis, others)) = analyses.split_first() else { return Ok(()) };
+    let results = analysis.results;
     let plan =
         Plan::new(results.experiment.clone(), &args.base.join("experiment").display().to_string());
     let plan = plan.map_err(|e| e.to_string());
-    let analysis = match stored.damage {
-        None => Analysis::of(results, resampling()?)?,
-        Some(_) => Analysis::of_partial(results, resampling()?)?,
+    let paths = stores.iter().map(|(_, path)| path.as_path());
+    let sides = match others {
+        [] => None,
+        _ => Some(sides::compare(&analyses.iter().zip(paths).collect::<Vec<_>>())?),
     };
-    let other = args.beside.as_deref().map(store::read).transpose()?;
-    let other = other.as_ref().map(|results| Analysis::of(results, resampling()?)).transpose()?;
-    let sides = other.as_ref().zip(args.beside.as_deref());
-    let sides = sides.map(|other| sides::compare((&analysis, args.dir.as_path()), other));
-    let sides = sides.transpose()?;
-    let reproduction = reproduce::reproduce(&results.experiment, results.engine)?;
+    let reproduction = reproduce::of_results(results)?;
     let source = Source {
-        analysis: &analysis,
-        schedscape: &stored.schedscape,
-        damage: stored.damage.as_ref().map(ToString::to_string),
+        analysis,
+        schedscape: &schedscape,
+        damage,
         beside: sides.as_ref(),
         heat: heats(args, results, plan.as_ref().ok())?,
         plan: plan.as_ref().map_err(Clone::clone),
@@ -52,15 +55,37 @@ pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     print(&told)
 }
 
-/// The store, whole unless less is enough.
-fn stored(args: &ReportArgs) -> Result<Stored, Failure> {
-    let stored = store::read_partly(&args.dir)?;
-    match &stored.damage {
-        Some(damage) if !args.partial => {
-            Err(format!("{damage}; `report --partial` shows what is left").into())
+/// What a report is made of.
+struct Read {
+    /// Results by engine, with the paths that errors name.
+    stores: Vec<(Results, PathBuf)>,
+    /// The versions of schedscape that ran the first of them.
+    schedscape: String,
+    /// What is wrong with any of them.
+    damage: Option<String>,
+}
+
+/// Reads all stores, whole unless less is enough.
+fn read(args: &ReportArgs) -> Result<Read, Failure> {
+    let mut stores: Vec<(Results, PathBuf)> = Vec::new();
+    let (mut versions, mut damages): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for dir in args.dirs.iter().chain(&args.beside) {
+        let Stored { results, schedscape, damage } = store::read_partly(dir)?;
+        if let Some(damage) = damage {
+            if !args.partial {
+                return Err(format!("{damage}; `report --partial` shows what is left").into());
+            }
+            damages.push(damage.to_string());
         }
-        _ => Ok(stored),
+        let of_host = |results: &Results| results.engine == Engine::Host;
+        let is_first = stores.first().is_none_or(|(r, _)| of_host(r) && of_host(&results));
+        if is_first && !versions.contains(&schedscape) {
+            versions.push(schedscape);
+        }
+        stores.push((results, dir.clone()));
     }
+    let damage = (!damages.is_empty()).then(|| damages.join("; "));
+    Ok(Read { stores: join::joined(stores)?, schedscape: versions.join(" and "), damage })
 }
 
 /// The first run of a workload under each of its variants.

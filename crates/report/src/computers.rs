@@ -1,5 +1,6 @@
 //! The computers that ran variants by their own kernels: facts, warnings, and what differs between those of several boots.
 
+use crate::table::clip;
 use crate::text::heading;
 use results::computer::{Difference, differences, names};
 use results::{Computer, Engine, Results};
@@ -34,7 +35,8 @@ pub(crate) fn not_run(results: &Results) -> Option<String> {
 pub(crate) fn differing(computers: &[Computer], between: &[Difference]) -> Vec<String> {
     let line = |difference: &Difference| {
         let mark = if difference.is_compared { "" } else { "warning: " };
-        format!("{mark}{}: {}", difference.name, by_variants(computers, &difference.values))
+        let values = by_variants(computers, &difference.values);
+        one_line(&format!("{mark}{}: {values}", difference.name))
     };
     between.iter().map(line).collect()
 }
@@ -59,14 +61,14 @@ pub(crate) fn told(computers: &[Computer]) -> Told {
             }
             _ => by_variants(computers, &values),
         };
-        (name.to_string(), value)
+        (one_line(name), one_line(&value))
     };
     let warnings = computers.iter().flat_map(|computer| {
         let of = match computers.len() {
             1 => String::new(),
             _ => format!("{}: ", computer.variants.join(", ")),
         };
-        computer.warnings.iter().map(move |warning| format!("{of}{warning}"))
+        computer.warnings.iter().map(move |warning| one_line(&format!("{of}{warning}")))
     });
     Told { facts: names(computers).into_iter().map(fact).collect(), warnings: warnings.collect() }
 }
@@ -98,6 +100,11 @@ fn by_variants(computers: &[Computer], values: &[Option<String>]) -> String {
         format!("{value} ({})", computer.variants.join(", "))
     };
     computers.iter().zip(values).map(value).collect::<Vec<_>>().join(", ")
+}
+
+/// Without control characters: a store may say anything.
+fn one_line(text: &str) -> String {
+    clip(text, usize::MAX)
 }
 
 /// One paragraph, with `indent` before all lines but the first.

@@ -1,32 +1,33 @@
-//! One experiment by two engines side by side: what changes between variants, and where woken tasks landed.
+//! One experiment by two or more engines side by side: what changes between variants, and where woken tasks landed.
 //!
 //! Engines do not share a clock: a guest's seconds are not a machine's. What can be set side by side is the change from
-//! the baseline, in percent, and the share of wake-ups by distance. Counters of both are joined by name: one that an engine
-//! does not count is missing there, which is not 0.
+//! the baseline, in percent, and the share of wake-ups by distance. What at least two engines have is shown, and what one
+//! of them lacks is missing there, which is not 0. Counters are joined by name.
 
-use crate::analysis::{Analysis, MetricAnalysis, WorkloadAnalysis};
-use crate::runs::{Results, WorkloadResults};
+use crate::analysis::{Analysis, MetricAnalysis, VariantAnalysis, WorkloadAnalysis};
+use crate::computer::{Computer, Difference, differences};
 use crate::{Engine, ResultsError, counters};
 use machine::distance::Distance;
 use serde::Serialize;
 use stats::{Better, Comparison, Interval, Verdict};
 use std::path::Path;
+use workload::Counter;
 
-/// What two changes say of one another.
+/// What changes by several engines say of one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// Both engines prove a change, in the same direction.
+    /// All engines that have it prove a change, in the same direction.
     Same,
-    /// Both engines prove a change, in opposite directions.
+    /// Two engines prove changes in opposite directions.
     Opposite,
-    /// One proves a change, the other none.
-    OneOnly,
-    /// Neither proves a change.
-    Neither,
+    /// Some prove a change, in the same direction; the others prove none.
+    SomeOnly,
+    /// None proves a change.
+    None,
 }
 
-/// A metric under a variant by both engines.
+/// A metric under a variant by each engine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     /// The workload's name.
@@ -39,24 +40,24 @@ pub struct Row {
     pub better: Better,
     /// The variant's name.
     pub variant: String,
-    /// By engine: the variant beside the baseline.
-    pub sides: [Comparison; 2],
+    /// By engine: the variant beside the baseline; none where the engine does not have both. At least two do.
+    pub sides: Vec<Option<Comparison>>,
     /// What they say of one another.
     pub agreement: Agreement,
-    /// Whether the intervals of the two changes have nothing in common.
+    /// Whether the intervals of two of the changes have nothing in common.
     pub apart: bool,
 }
 
-/// Where woken tasks landed under a variant, by both engines.
+/// Where woken tasks landed under a variant, by each engine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Placement {
     /// The workload's name.
     pub workload: String,
     /// The variant's name.
     pub variant: String,
-    /// By distance from the waking CPU: its name and each engine's share of wake-ups, in percent; distances that
-    /// neither has are left out.
-    pub shares: Vec<(&'static str, [f64; 2])>,
+    /// By distance from the waking CPU: its name and each engine's share of wake-ups, in percent; none where an engine does
+    /// not count them. Distances that no engine has are left out.
+    pub shares: Vec<(&'static str, Vec<Option<f64>>)>,
 }
 
 /// A counter that at least one of the engines has.
@@ -71,148 +72,246 @@ pub struct Counted {
     /// Its unit; empty for plain numbers.
     pub unit: String,
     /// By engine: the mean over runs; none where the engine does not count it.
-    pub means: [Option<f64>; 2],
+    pub means: Vec<Option<f64>>,
 }
 
-/// Two stores side by side.
+/// Results of several engines side by side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sides {
     /// The experiment's name.
     pub experiment: String,
     /// The engines' names.
-    pub engines: [Engine; 2],
+    pub engines: Vec<Engine>,
     /// The baseline's name.
     pub baseline: String,
-    /// Metrics under variants other than the baseline that both stores have.
+    /// Metrics under variants other than the baseline that at least two engines have.
     pub rows: Vec<Row>,
-    /// Placements of every variant that both stores have.
+    /// Placements of every variant of which at least two engines count them.
     pub placements: Vec<Placement>,
-    /// All that either engine counted, for every variant that both stores have.
+    /// All that any engine counted, for every variant that at least two engines ran.
     pub counters: Vec<Counted>,
+    /// The computers that ran variants by their own kernels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub computers: Vec<Computer>,
+    /// What differs between them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
 }
 
-/// Sets `a` and `b`, each with its path, side by side.
+/// Sets the results of each of `stores`, which come with their paths, side by side.
 ///
 /// # Errors
-/// Two experiments, and stores that have no cell in common.
-pub fn compare(a: (&Analysis, &Path), b: (&Analysis, &Path)) -> Result<Sides, ResultsError> {
-    let refuse =
-        |found: &str, expected: &str| ResultsError::store(b.1, "experiment", found, expected);
-    let (results_a, results_b) = (a.0.results, b.0.results);
-    let (one, other) = (&results_a.experiment, &results_b.experiment);
-    if (&one.name, &one.machine) != (&other.name, &other.machine) {
-        let found = format!("{} on {}", other.name, other.machine);
-        return Err(refuse(&found, &format!("{} on {}", one.name, one.machine)));
+/// Fewer than two stores, several experiments, and stores of which no two have a cell in common.
+pub fn compare(stores: &[(&Analysis, &Path)]) -> Result<Sides, ResultsError> {
+    let [(first, path), _, ..] = stores else {
+        let path = stores.first().map_or(Path::new(""), |store| store.1);
+        return Err(ResultsError::store(path, "engines", "fewer than two", "two or more"));
+    };
+    let file = &first.results.experiment;
+    for (other, path) in &stores[1..] {
+        let other = &other.results.experiment;
+        if (&file.name, &file.machine) != (&other.name, &other.machine) {
+            let [found, expected] = [other, file].map(|e| format!("{} on {}", e.name, e.machine));
+            return Err(ResultsError::store(path, "experiment", &found, &expected));
+        }
     }
+    let all: Vec<&Analysis> = stores.iter().map(|store| store.0).collect();
+    let computers: Vec<Computer> = all.iter().flat_map(|a| a.results.computers.clone()).collect();
     let mut sides = Sides {
-        experiment: one.name.clone(),
-        engines: [results_a.engine, results_b.engine],
-        baseline: one.variants.first().map_or(String::new(), |v| v.name.clone()),
+        experiment: file.name.clone(),
+        engines: all.iter().map(|a| a.results.engine).collect(),
+        baseline: file.variants.first().map_or(String::new(), |v| v.name.clone()),
         rows: Vec::new(),
         placements: Vec::new(),
         counters: Vec::new(),
+        differences: differences(&computers, file),
+        computers,
     };
-    for workload in &results_a.workloads {
-        let Some(twin) = results_b.workload(&workload.name) else { continue };
-        if let Some((a, b)) = a.0.workload(&workload.name).zip(b.0.workload(&workload.name)) {
-            sides.rows.extend(rows(a, b));
-        }
-        sides.placements.extend(placements((results_a, workload), (results_b, twin)));
-        sides.counters.extend(counted((results_a, workload), (results_b, twin)));
+    for name in union(&all, |a| a.workloads.iter().map(|w| w.name.as_str()).collect()) {
+        let of = Of { all: &all, workload: name };
+        sides.rows.extend(of.rows());
+        sides.placements.extend(of.placements());
+        sides.counters.extend(of.counted());
     }
     if sides.rows.is_empty() && sides.placements.is_empty() {
-        let expected = "a workload and variants that the other store has as well";
-        return Err(refuse("nothing in common", expected));
+        let expected = "a workload and variants that another store has as well";
+        let path = stores.last().map_or(path, |store| &store.1);
+        return Err(ResultsError::store(path, "experiment", "nothing in common", expected));
     }
     Ok(sides)
 }
 
-fn rows(a: &WorkloadAnalysis, b: &WorkloadAnalysis) -> Vec<Row> {
+/// What any of `all` has: the first's in its order, then what only others have.
+fn union<'a, T, K: PartialEq>(all: &'a [T], of: impl Fn(&'a T) -> Vec<K>) -> Vec<K> {
     let mut out = Vec::new();
-    for metric in &a.metrics {
-        let Some(twin) = b.metrics.iter().find(|m| m.info.name == metric.info.name) else {
-            continue;
-        };
-        if baseline(metric).is_none() || baseline(metric) != baseline(twin) {
-            continue;
-        }
-        for side in metric.variants.iter().skip(1) {
-            let other = twin.variants.iter().find(|v| v.name == side.name);
-            let comparisons = (side.comparison, other.and_then(|other| other.comparison));
-            let (Some(one), Some(other)) = comparisons else { continue };
-            out.push(Row {
-                workload: a.name.clone(),
-                metric: metric.info.name.clone(),
-                unit: metric.info.unit.clone(),
-                better: metric.info.better,
-                variant: side.name.clone(),
-                sides: [one, other],
-                agreement: agreement(one.verdict, other.verdict),
-                apart: apart(&one.percent, &other.percent),
-            });
+    for key in all.iter().flat_map(of) {
+        if !out.contains(&key) {
+            out.push(key);
         }
     }
     out
-}
-
-fn baseline(metric: &MetricAnalysis) -> Option<&str> {
-    metric.variants.first().map(|v| v.name.as_str())
-}
-
-fn agreement(a: Verdict, b: Verdict) -> Agreement {
-    match (a == Verdict::NoDifference, b == Verdict::NoDifference) {
-        (true, true) => Agreement::Neither,
-        (false, false) if a == b => Agreement::Same,
-        (false, false) => Agreement::Opposite,
-        _ => Agreement::OneOnly,
-    }
 }
 
 fn apart(a: &Interval, b: &Interval) -> bool {
     a.high < b.low || b.high < a.low
 }
 
-/// A workload with the results that it is part of.
-type Of<'a> = (&'a Results, &'a WorkloadResults);
+fn agreement(verdicts: &[Verdict]) -> Agreement {
+    let has = |verdict: Verdict| verdicts.contains(&verdict);
+    match (has(Verdict::Better), has(Verdict::Worse)) {
+        (true, true) => Agreement::Opposite,
+        (false, false) => Agreement::None,
+        _ if has(Verdict::NoDifference) => Agreement::SomeOnly,
+        _ => Agreement::Same,
+    }
+}
 
-fn placements(a: Of, b: Of) -> Vec<Placement> {
-    let placement = |variant: &str| {
-        let (one, other) = (shares(a, variant)?, shares(b, variant)?);
-        let shares = Distance::ALL.iter().zip(one).zip(other).map(|((d, a), b)| (d.name(), [a, b]));
-        Some(Placement {
-            workload: a.1.name.clone(),
-            variant: variant.to_string(),
-            shares: shares.filter(|(_, [a, b])| *a > 0.0 || *b > 0.0).collect(),
+/// At least two of `all` are there.
+fn are_two<T>(all: &[Option<T>]) -> bool {
+    all.iter().flatten().count() >= 2
+}
+
+/// One workload of all engines.
+struct Of<'a> {
+    all: &'a [&'a Analysis<'a>],
+    workload: &'a str,
+}
+
+impl<'a> Of<'a> {
+    /// By engine.
+    fn analysed(&self) -> Vec<Option<&'a WorkloadAnalysis>> {
+        self.all.iter().map(|a| a.workload(self.workload)).collect()
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let analysed = self.analysed();
+        let names = union(&analysed, |w| w.iter().flat_map(|w| &w.metrics).map(name).collect());
+        let mut out = Vec::new();
+        for name in names {
+            let metric = |w: &Option<&'a WorkloadAnalysis>| metric((*w)?, name);
+            let metrics: Vec<Option<&MetricAnalysis>> = analysed.iter().map(metric).collect();
+            out.extend(self.rows_of(&metrics));
+        }
+        out
+    }
+
+    /// A row for each variant of one metric. Changes from one baseline only are set side by side: that of the first engine that
+    /// has changes.
+    fn rows_of(&self, metrics: &[Option<&'a MetricAnalysis>]) -> Vec<Row> {
+        let mut some = metrics.iter().flatten();
+        let Some(first) = some.find(|m| m.variants.iter().any(|v| v.comparison.is_some())) else {
+            return vec![];
+        };
+        let metrics: Vec<Option<&MetricAnalysis>> =
+            metrics.iter().map(|m| m.filter(|m| baseline(m) == baseline(first))).collect();
+        let variants =
+            union(&metrics, |m| m.iter().flat_map(|m| changed(m)).map(|v| &v.name).collect());
+        let row = |variant: &String| {
+            let side = |m: &Option<&MetricAnalysis>| {
+                m.iter().flat_map(|m| changed(m)).find(|v| v.name == *variant)?.comparison
+            };
+            let sides: Vec<Option<Comparison>> = metrics.iter().map(side).collect();
+            let verdicts: Vec<Verdict> = sides.iter().flatten().map(|c| c.verdict).collect();
+            let percents: Vec<&Interval> = sides.iter().flatten().map(|c| &c.percent).collect();
+            let apart = percents.iter().any(|a| percents.iter().any(|b| apart(a, b)));
+            are_two(&sides).then(|| Row {
+                workload: self.workload.to_string(),
+                metric: first.info.name.clone(),
+                unit: first.info.unit.clone(),
+                better: first.info.better,
+                variant: variant.clone(),
+                agreement: agreement(&verdicts),
+                apart,
+                sides,
+            })
+        };
+        variants.into_iter().filter_map(row).collect()
+    }
+
+    /// Variants with runs by any engine.
+    fn variants(&self) -> Vec<&'a str> {
+        union(self.all, |a| {
+            let workload = a.results.workload(self.workload);
+            let variants = workload.into_iter().flat_map(|w| &w.variants);
+            variants.filter(|v| !v.runs.is_empty()).map(|v| v.name.as_str()).collect()
         })
-    };
-    a.1.variants.iter().filter_map(|v| placement(&v.name)).collect()
+    }
+
+    fn placements(&self) -> Vec<Placement> {
+        let placement = |variant: &str| {
+            let by: Vec<Option<Vec<f64>>> =
+                self.all.iter().map(|a| shares(a, self.workload, variant)).collect();
+            let of = |at: usize| by.iter().map(|s| s.as_ref().map(|s| s[at])).collect::<Vec<_>>();
+            let shares = Distance::ALL.iter().enumerate().map(|(at, d)| (d.name(), of(at)));
+            are_two(&by).then(|| Placement {
+                workload: self.workload.to_string(),
+                variant: variant.to_string(),
+                shares: shares.filter(|(_, s)| s.iter().flatten().any(|s| *s > 0.0)).collect(),
+            })
+        };
+        self.variants().into_iter().filter_map(placement).collect()
+    }
+
+    fn counted(&self) -> Vec<Counted> {
+        let mut counters: Vec<&Counter> = Vec::new();
+        for counter in self.all.iter().flat_map(|a| &a.results.counters) {
+            if counters.iter().all(|c| c.name != counter.name) {
+                counters.push(counter);
+            }
+        }
+        let mut out = Vec::new();
+        for variant in self.variants() {
+            let by: Vec<Option<_>> = (self.all.iter())
+                .map(|a| {
+                    let variant = a.results.workload(self.workload)?.variant(variant)?;
+                    (!variant.runs.is_empty()).then_some((a.results, variant))
+                })
+                .collect();
+            if !are_two(&by) {
+                continue;
+            }
+            out.extend(counters.iter().map(|counter| {
+                Counted {
+                    workload: self.workload.to_string(),
+                    variant: variant.to_string(),
+                    counter: counter.name.clone(),
+                    unit: counter.unit.clone(),
+                    means: (by.iter())
+                        .map(|of| {
+                            let (results, variant) = (*of)?;
+                            counters::mean(variant, results.counter(&counter.name)?)
+                        })
+                        .collect(),
+                }
+            }));
+        }
+        out
+    }
+}
+
+fn name(metric: &MetricAnalysis) -> &str {
+    &metric.info.name
+}
+
+fn metric<'a>(of: &'a WorkloadAnalysis, name: &str) -> Option<&'a MetricAnalysis> {
+    of.metrics.iter().find(|m| m.info.name == name)
+}
+
+fn baseline(metric: &MetricAnalysis) -> Option<&str> {
+    metric.variants.first().map(|v| v.name.as_str())
+}
+
+/// Variants other than the baseline.
+fn changed(metric: &MetricAnalysis) -> impl Iterator<Item = &VariantAnalysis> {
+    metric.variants.iter().skip(1)
 }
 
 /// Percent of wake-ups by distance, over all runs of a variant.
-fn shares((results, workload): Of, variant: &str) -> Option<Vec<f64>> {
-    let counts = counters::wakeups_by_distance(results, workload.variant(variant)?)?;
+fn shares(of: &Analysis, workload: &str, variant: &str) -> Option<Vec<f64>> {
+    let variant = of.results.workload(workload)?.variant(variant)?;
+    let counts = counters::wakeups_by_distance(of.results, variant)?;
     let all: f64 = counts.iter().map(|c| c.1).sum();
     (all > 0.0).then(|| counts.iter().map(|c| 100.0 * c.1 / all).collect())
-}
-
-/// The union of what both engines count: the first's counters in its order, then those that only the second has.
-fn counted(a: Of, b: Of) -> Vec<Counted> {
-    let only_b = b.0.counters.iter().filter(|c| a.0.counter(&c.name).is_none());
-    let all: Vec<_> = a.0.counters.iter().chain(only_b).collect();
-    let mean = |of: Of, variant: &str, name: &str| {
-        counters::mean(of.1.variant(variant)?, of.0.counter(name)?)
-    };
-    let mut out = Vec::new();
-    for variant in a.1.variants.iter().filter(|v| b.1.variant(&v.name).is_some()) {
-        out.extend(all.iter().map(|counter| Counted {
-            workload: a.1.name.clone(),
-            variant: variant.name.clone(),
-            counter: counter.name.clone(),
-            unit: counter.unit.clone(),
-            means: [a, b].map(|of| mean(of, &variant.name, &counter.name)),
-        }));
-    }
-    out
 }
 
 #[cfg(test)]

@@ -28,6 +28,14 @@ impl LayoutArgs {
             (None, false) => Layout::Whole,
         }
     }
+
+    /// Refuses a layout of single results for those of several `engines`.
+    pub fn refuse_for_several(&self, engines: usize) -> Result<(), String> {
+        match self.layout() {
+            Layout::Whole => Ok(()),
+            _ => Err(format!("--style and --csv: found {engines} engines, expected one")),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -47,14 +55,17 @@ pub enum StyleName {
 Examples:
   schedscape report out/big-core
   schedscape report out/big-core --output big-core.html --svg pictures
-  schedscape report out/both/sim --beside out/both/vm
+  schedscape report out/both/sim out/both/vm
+  schedscape report out/boot-6.12 out/boot-7.2
   schedscape report out/clusters --workload hackbench-48 --output clusters.html")]
 pub struct ReportArgs {
-    /// A directory written by `run --out`
-    pub dir: PathBuf,
-    /// Results of the same experiment by another engine, to be set beside these
+    /// A directory written by `run --out`, or several of the same experiment: the page is of the first, those of other engines are
+    /// set beside it, those of this computer's boots (`--engine host`) joined
+    #[arg(required = true, value_name = "DIR")]
+    pub dirs: Vec<PathBuf>,
+    /// One more directory; may be repeated
     #[arg(long, value_name = "DIR")]
-    pub beside: Option<PathBuf>,
+    pub beside: Vec<PathBuf>,
     /// File to write; it appears only when complete
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,

@@ -8,5 +8,6 @@ mod report;
 mod resume;
 mod sensitivity;
 mod shell;
+mod sides;
 mod timelines;
 mod usage;

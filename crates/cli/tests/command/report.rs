@@ -103,7 +103,7 @@ fn results_of_real_kernels_are_reported_as_such() {
     let html = std::fs::read_to_string(html).expect("the report");
     for wanted in [
         "on real kernels in guests (engine <code>vm-icount1</code>)",
-        "No heat map: what real kernels do in guests is not watched CPU by CPU",
+        "No heat map: what real kernels do is not watched CPU by CPU",
         "schedscape run big-core-guest.toml --engine vm --icount 1 --out out/big-core-guest",
     ] {
         assert!(html.contains(wanted), "{wanted}");
@@ -137,7 +137,7 @@ fn every_layout_fits_a_mail() {
     let both = stdout(&["compare", &name(&store), "--style", "plain", "--counters"]);
     assert!(both.contains("ttwu_count"), "{both}");
     let two = refused(&["compare", &name(&store), &name(&store), "--csv"]);
-    assert!(two.contains("found two directories"), "{two}");
+    assert!(two.contains("found 2 engines"), "{two}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub struct Source<'a> {
     pub damage: Option<String>,
     /// The experiment with its machine and kernels, or why there is none any more.
     pub plan: Result<&'a Plan, String>,
-    /// The experiment by another engine beside this one.
+    /// The experiment by other engines beside this one.
     pub beside: Option<&'a Sides>,
     /// One run of one workload, CPU by CPU.
     pub heat: Heats,

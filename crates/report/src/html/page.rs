@@ -7,6 +7,7 @@ use super::groups::{self, Group};
 use super::pictures::{Pictures, file_name};
 use super::watched::{self, Watched};
 use crate::charts::Picture;
+use crate::computers::{self, Told};
 use crate::error::ReportError;
 use crate::hangs::{self, Said};
 use crate::machine_svg::machine_svg;
@@ -14,6 +15,9 @@ use crate::machine_tree::machine_tree;
 use crate::text::warned;
 use crate::validation::validation;
 use askama::Template;
+use results::Results;
+use results::computer::differences;
+use results::sides::Sides;
 
 /// Verdicts that are shown at first.
 const AT_ONCE: usize = 12;
@@ -26,12 +30,18 @@ pub(super) struct Page {
     name: String,
     engine: String,
     is_simulated: bool,
+    is_guest: bool,
     schedscape: String,
     seed: u64,
     damage: Option<String>,
-    /// A line for each variant whose kernel said that something went wrong.
+    /// A line for each variant whose kernel said that something went wrong, and for what differs between computers and is not
+    /// compared.
     warned: Vec<String>,
-    /// Both engines, and what is set side by side of them.
+    /// Which variants did not run.
+    not_run: Option<String>,
+    /// The computers that ran variants by their own kernels, where some did.
+    computers: Option<Told>,
+    /// The engines, and what is set side by side of them.
     beside: Option<(String, String)>,
     machine_name: String,
     machine: Result<Drawing, String>,
@@ -92,14 +102,14 @@ impl Page {
             name: experiment.name.clone(),
             engine: results.engine.to_string(),
             is_simulated: results.engine.is_simulated(),
+            is_guest: results.engine.is_guest(),
             schedscape: source.schedscape.to_string(),
             seed: experiment.seed(),
             damage: source.damage.clone(),
-            warned: warned(results),
-            beside: source.beside.map(|sides| {
-                let [a, b] = sides.engines;
-                (format!("{a} and {b}"), crate::sides::sides(sides, false))
-            }),
+            warned: [computers_differ(results), warned(results)].concat(),
+            not_run: computers::not_run(results),
+            computers: (!results.computers.is_empty()).then(|| computers::told(&results.computers)),
+            beside: source.beside.map(|sides| beside(sides, results)),
             machine_name: experiment.machine.clone(),
             machine: machine(source),
             variants: compared::variants(source),
@@ -136,6 +146,27 @@ impl Page {
         all.extend(self.published.iter().flat_map(|p| &p.pictures).cloned());
         numbered(all)
     }
+}
+
+/// What differs between the computers of `results` besides what is compared.
+fn computers_differ(results: &Results) -> Vec<String> {
+    let mut between = differences(&results.computers, &results.experiment);
+    between.retain(|difference| !difference.is_compared);
+    computers::differing(&results.computers, &between)
+}
+
+/// The engines of `sides` and their text; without computers where the page shows those of `results`.
+fn beside(sides: &Sides, results: &Results) -> (String, String) {
+    let names = crate::sides::engines(&sides.engines);
+    let names = match &names[..] {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        _ => names.concat(),
+    };
+    let text = match results.computers.is_empty() {
+        true => crate::sides::sides(sides, false),
+        false => crate::sides::between(sides, false),
+    };
+    (names, text)
 }
 
 /// Verdicts to be seen at once, and the others: where there are many, what is proven comes first.

@@ -1,7 +1,9 @@
 use super::*;
 use definition::ExperimentFile;
 use experiment::SimEngine;
-use results::{Accel, Engine, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
+use results::{
+    Accel, Computer, Engine, Fact, MetricInfo, Results, Run, VariantRuns, WorkloadResults,
+};
 use stats::{Better, Confidence, Resampling};
 
 const EXPERIMENT: &str = include_str!("../../../../experiments/power9-big-core.toml");
@@ -310,7 +312,8 @@ fn tables_of_rows_are_drawn_as_lines() {
     let reproduction =
         results::reproduce::reproduce(&results.experiment, Engine::Sim).expect("a command");
     let (here, there) = (std::path::Path::new("a"), std::path::Path::new("b"));
-    let sides = results::sides::compare((&analysis, here), (&analysis, there)).expect("two sides");
+    let sides =
+        results::sides::compare(&[(&analysis, here), (&analysis, there)]).expect("two sides");
     let source = Source {
         analysis: &analysis,
         schedscape: "1.2.3",
@@ -328,8 +331,42 @@ fn tables_of_rows_are_drawn_as_lines() {
     let html = report.html().expect("a page");
     parsed(&html);
     assert!(html.contains("big-core is better than vanilla over all rows"), "the verdict");
-    assert!(html.contains("By two engines: sim and sim"), "the other engine");
+    assert!(html.contains("Side by side: sim 1 and sim 2"), "the other engine");
     assert!(html.contains("found half"));
+}
+
+#[test]
+fn computers_are_shown_with_what_may_have_spoilt_a_comparison() {
+    let plan = plan(|text| text);
+    let mut results = results(&plan);
+    results.engine = Engine::Host;
+    let computer = |variants: &[&str], kernel: &str, thp: &str| Computer {
+        variants: variants.iter().map(|v| v.to_string()).collect(),
+        facts: [("kernel", kernel), ("thp", thp), ("config", HOSTILE)]
+            .map(|(name, value)| Fact { name: name.to_string(), value: value.to_string() })
+            .to_vec(),
+        warnings: vec!["it was <hot>".to_string()],
+    };
+    results.computers = vec![
+        computer(&["vanilla"], "6.12", "always"),
+        computer(&["big-core", "big-core-v5"], "7.2", "never"),
+    ];
+    let html = report(Ok(&plan), &results).html().expect("a page");
+    let page = parsed(&html);
+    let section = page.descendants().find(|n| n.attribute("id") == Some("computer"));
+    let rows = section.expect("the section").descendants().filter(|n| n.has_tag_name("td"));
+    let rows: Vec<_> = rows.filter_map(|n| n.text()).collect();
+    let thp = "always (vanilla), never (big-core, big-core-v5)";
+    assert_eq!(
+        (rows.len(), rows[0], rows[1]),
+        (3, "6.12 (vanilla), 7.2 (big-core, big-core-v5)", thp)
+    );
+    let alerts: Vec<_> = (page.descendants())
+        .filter(|n| n.has_tag_name("strong") && n.text().is_some_and(|t| t.starts_with("warning")))
+        .collect();
+    assert_eq!(alerts.len(), 1, "kernels are what is compared");
+    assert!(html.contains("own kernels (engine <code>host</code>)"));
+    assert!(!html.contains("guests"), "no guest ran");
 }
 
 #[test]
