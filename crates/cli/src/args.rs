@@ -1,6 +1,7 @@
 //! The command line.
 
 mod guests;
+mod host;
 mod kernels;
 mod measure;
 mod report;
@@ -14,6 +15,7 @@ pub use guests::{
     VmCheckArgs, VmCommand, VmDomainsArgs,
 };
 
+pub use host::{HostArgs, HostCommand, HostShowArgs};
 pub use kernels::{
     AddArgs, CheckArgs, DebugArgs, FeaturesArgs, FuzzArgs, JudgeArgs, KernelCommand,
     KernelDomainsArgs, NameArgs, With,
@@ -82,6 +84,11 @@ pub enum Command {
     Vm {
         #[command(subcommand)]
         command: VmCommand,
+    },
+    /// Show what this computer is, and put back what runs on it had set
+    Host {
+        #[command(subcommand)]
+        command: HostCommand,
     },
     /// Count on real kernels what the simulator charges
     Measure {
@@ -176,6 +183,8 @@ pub struct RunArgs {
     pub boots: Option<u32>,
     #[command(flatten, next_help_heading = "Guests, with `--engine vm`")]
     pub guest: GuestArgs,
+    #[command(flatten, next_help_heading = "This computer, with `--engine host`")]
+    pub host: HostArgs,
 }
 
 /// Whose constants are moved.
@@ -195,6 +204,8 @@ pub enum EngineName {
     Sim,
     /// A real kernel in QEMU, with the real programs
     Vm,
+    /// This computer's kernel, with the real programs
+    Host,
 }
 
 impl EngineName {
@@ -203,6 +214,7 @@ impl EngineName {
         match self {
             EngineName::Sim => "sim",
             EngineName::Vm => "vm",
+            EngineName::Host => "host",
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::mmtests;
 use crate::output::{print, print_json};
 use crate::progress::bar;
 use crate::sources::{self, libraries};
+use crate::this_computer;
 use definition::{ExperimentFile, Plan};
 use experiment::journal::Identity;
 use experiment::{Journal, Progress, SourceEngine, When};
@@ -121,12 +122,12 @@ pub fn keep_variants(file: &mut ExperimentFile, asked: &[String]) -> Result<(), 
 }
 
 /// Whether `name` is among the `asked` ones, or none were named.
-fn is_asked(asked: &[String], name: &str) -> bool {
+pub fn is_asked(asked: &[String], name: &str) -> bool {
     asked.is_empty() || asked.iter().any(|a| a == name)
 }
 
 /// Refuses names that the experiment does not have.
-fn known(option: &str, asked: &[String], names: &[&str]) -> Result<(), Failure> {
+pub fn known(option: &str, asked: &[String], names: &[&str]) -> Result<(), Failure> {
     match asked.iter().find(|a| !names.contains(&a.as_str())) {
         Some(unknown) => {
             let expected = names.join(", ");
@@ -165,6 +166,7 @@ fn run_plan(args: &RunArgs, plan: Plan) -> Result<(), Failure> {
     if !args.engine.contains(&EngineName::Vm) {
         args.guest.refuse_for_sim(args.boots.map(|_| "--boots"))?;
     }
+    args.host.refuse_for_others(&args.engine)?;
     match args.engine[..] {
         [engine] => by_engine(args, plan, engine).and_then(|ran| ran.show(args)),
         ref several => by_several(args, plan, several),
@@ -245,6 +247,17 @@ fn by_engine(args: &RunArgs, plan: Plan, engine: EngineName) -> Result<Ran, Fail
             let keys: Vec<String> = keys.collect();
             let before = setup_of(args, &bench.plan)?;
             let results = run_by(args, &bench.plan, options.engine(), &keys, &run)?;
+            Ok(Ran { plan: bench.plan, before, results })
+        }
+        EngineName::Host => {
+            let (bench, options) = this_computer::bench(plan, args)?;
+            let run =
+                |journal: Option<&Journal>| this_computer::run_bench(&bench, &options, journal);
+            let schedulers = options.schedulers.iter().flatten();
+            let keys = schedulers.map(|s| format!("{} {}", s.name, s.version));
+            let keys: Vec<String> = keys.chain([bench.boot()]).collect();
+            let before = setup_of(args, &bench.plan)?;
+            let results = run_by(args, &bench.plan, Engine::Host, &keys, &run)?;
             Ok(Ran { plan: bench.plan, before, results })
         }
     }

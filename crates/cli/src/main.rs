@@ -20,6 +20,7 @@ mod recorded;
 mod report_page;
 mod schedulers;
 mod sources;
+mod this_computer;
 mod timelines;
 mod validation;
 
@@ -61,6 +62,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::CompareTrees(args) => return Ok(compare_trees::compare_trees(&args)),
         Command::Vm { command } => return guests::run(&command),
         Command::Measure { command } => return measure::run(&command),
+        Command::Host { command } => this_computer::run(&command),
         Command::Kernel { command } => kernels::run(&command),
         Command::Replica { runs } => kernels::replica(runs),
         Command::Run(args) => experiments::run(&args),

@@ -30,6 +30,9 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
         );
     }
     let source = &args.source;
+    if args.engine == EngineName::Host {
+        return Err("--engine: found host, expected sim or vm".into());
+    }
     if args.engine == EngineName::Vm {
         return in_guest(args, format);
     }

@@ -60,7 +60,7 @@ impl Counters {
                 (None, _) => all.found.push(Found { name, help, kind, with_kernel: true }),
                 (Some(_), None) => all.found.push(Found { name, help, kind, with_kernel: false }),
                 (Some(_), Some(reason)) => {
-                    let reason = reason.to_string();
+                    let reason = words(&reason);
                     match refused.iter_mut().find(|(r, _)| *r == reason) {
                         Some((_, names)) => names.push(name),
                         None => refused.push((reason, vec![name])),
@@ -114,6 +114,15 @@ impl OpenCounters {
             })
         };
         self.0.iter_mut().map(|open| read(open).unwrap_or(0)).collect()
+    }
+}
+
+/// Why an event cannot be counted.
+fn words(reason: &std::io::Error) -> String {
+    match reason.kind() {
+        std::io::ErrorKind::NotFound => "this computer has no such events".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "kernel.perf_event_paranoid forbids it".to_owned(),
+        _ => reason.to_string(),
     }
 }
 

@@ -7,6 +7,11 @@ use nix::unistd::Pid;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// Whether this process is root's.
+pub fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}
+
 /// How long a process may take to end after a signal.
 const GRACE: Duration = Duration::from_secs(5);
 /// How often that is looked at.

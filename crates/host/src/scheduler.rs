@@ -75,7 +75,7 @@ pub fn check(root: &Path, loader: &Loader) -> Result<(), HostError> {
             return Err(lacks(found, "a kernel with the class sched_ext (CONFIG_SCHED_CLASS_EXT)"));
         }
     }
-    if !nix::unistd::geteuid().is_root() {
+    if !process::is_root() {
         return Err(lacks("another user".to_owned(), "root, who may load schedulers"));
     }
     if let Loader::Object(_) = loader

@@ -44,5 +44,5 @@ mod worker;
 pub use accel::{Trial, arguments as accel_arguments};
 pub use arch::Arch;
 pub use error::{GuestError, GuestFault, VmError};
-pub use packages::{Cache, KernelImage};
+pub use packages::{Cache, KernelImage, host_arch};
 pub use setting::Accel;

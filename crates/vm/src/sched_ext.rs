@@ -182,7 +182,10 @@ fn name_of(file: &Path) -> String {
 }
 
 /// What tells a file from others, short enough for people.
-fn digest_of(file: &Path) -> Result<String, VmError> {
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn digest_of(file: &Path) -> Result<String, VmError> {
     Ok(format!("sha256:{}", crate::compile::checksum([read(file)?])))
 }
 

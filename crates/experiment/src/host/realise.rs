@@ -8,7 +8,7 @@ use host::facts::Facts;
 use host::scheduler::{self, Loader};
 use host::{HostError, Settings};
 use kernel::{Kernel, Version};
-use machine::{CpuSet, Machine};
+use machine::Machine;
 use setting::{KernelFile, Tunable};
 use std::path::PathBuf;
 
@@ -92,8 +92,9 @@ impl Running {
     }
 
     fn stock(&self) -> Kernel {
-        let hz = self.hz.unwrap_or(Kernel::DEFAULT_HZ);
-        Kernel { hz, ..Kernel::new(self.version) }
+        let mut kernel = Kernel::new(self.version);
+        kernel.hz = self.hz.unwrap_or(Kernel::DEFAULT_HZ);
+        kernel
     }
 
     /// Threads of the core that has most.

@@ -337,7 +337,7 @@ pub(crate) fn version_of(release: &str) -> Option<(u16, u16)> {
 }
 
 /// The architecture of this computer.
-pub(crate) fn host_arch() -> Result<Arch, VmError> {
+pub fn host_arch() -> Result<Arch, VmError> {
     let name = match std::env::consts::ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
