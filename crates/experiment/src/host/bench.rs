@@ -31,6 +31,9 @@ const MOST_BLOCKS: u32 = 10_000;
 /// Runs of each half of a trial, if nobody says: no more than are planned, and no fewer than say something.
 const TRIAL_RUNS: std::ops::RangeInclusive<u32> = 3..=10;
 
+/// Facts that differ from boot to boot whatever is compared.
+const OF_A_MOMENT: [&str; 2] = ["boot-id", "swap-used"];
+
 /// What a bench says while it runs.
 #[derive(Debug)]
 pub enum Told<'a> {
@@ -269,7 +272,9 @@ impl Bench {
             v.as_ref().map(|_| self.plan.file.variants[at].name.clone())
         };
         let fact = |(name, value): (String, String)| Fact { name, value };
-        let mut facts: Vec<Fact> = self.facts.values().into_iter().map(fact).collect();
+        let of_every_boot = |(name, _): &(String, String)| !OF_A_MOMENT.contains(&name.as_str());
+        let all = self.facts.values().into_iter().filter(of_every_boot);
+        let mut facts: Vec<Fact> = all.map(fact).collect();
         if let Some(cpu) = pinned {
             facts
                 .push(fact(("harness".to_owned(), format!("on CPU {cpu}, which no command used"))));

@@ -9,7 +9,7 @@ use definition::file::{HostPolicy, WorkloadEntry};
 use host::figures::Figures;
 use host::launch::is_program;
 use host::{Ended, HostError, Launch};
-use machine::{CpuSet, catalog};
+use machine::{CpuSet, Machine, catalog};
 use results::MetricInfo;
 use setting::group_of;
 use std::cell::RefCell;
@@ -18,10 +18,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use vm::programs::{Program, translate};
-use workload::{Benchmark, command};
-
-/// The machine whose constants stand for those of a computer that has none, where only names of metrics are wanted of a workload.
-const STAND_IN: &str = "epyc-7742-1s-nps1";
+use workload::{Benchmark, BuildError, command};
 
 /// A workload that can run here.
 #[derive(Debug)]
@@ -219,20 +216,21 @@ fn missing(field: &str, program: &str, expected: String) -> HostError {
     HostError::NotHere { field: field.to_owned(), found: format!("no `{program}`"), expected }
 }
 
-/// The modelled workload, for the names of its metrics and tasks. They are the same whatever things cost.
+/// The modelled workload, for the names of its metrics and tasks, which are the same whatever things cost. Where this computer has no
+/// constants, those of the first machine of the catalog stand in that has all that it takes.
 fn built(plan: &Plan, entry: &WorkloadEntry) -> Result<workload::Workload, EngineError> {
     let alone = WorkloadEntry { background: Some(false), ..entry.clone() };
-    let built = plan.workload(&alone, &plan.machine).or_else(|_| {
-        let stand_in = catalog::load(STAND_IN).map_err(|_| workload::WorkloadError {
-            program: "host",
-            field: "machine",
-            found: STAND_IN.to_owned(),
-            expected: "a machine of the catalog",
-        })?;
-        let machine = machine::Machine { constants: stand_in.constants, ..plan.machine.clone() };
-        plan.workload(&alone, &machine)
-    });
-    Ok(built?.workload)
+    let reason = match plan.workload(&alone, &plan.machine) {
+        Ok(built) => return Ok(built.workload),
+        Err(reason) => reason,
+    };
+    let stand_ins = catalog::names().into_iter().filter_map(|name| catalog::load(name).ok());
+    let on = |stand_in: Machine| {
+        let machine = Machine { constants: stand_in.constants, ..plan.machine.clone() };
+        plan.workload(&alone, &machine).ok()
+    };
+    let built = stand_ins.filter(|_| matches!(reason, BuildError::Constant(_))).find_map(on);
+    built.map(|built| built.workload).ok_or(EngineError::Workload(reason))
 }
 
 fn put_files(program: &Program, options: &Options, files: &Path) -> Result<(), EngineError> {
