@@ -136,7 +136,7 @@ fn proven(row: &Row, engines: &[String]) -> String {
     }
 }
 
-/// A row for each engine of each variant, a column for each distance that any has.
+/// A row for each engine of each variant, a column for each distance that any has; empty where an engine does not count them.
 fn placements(placements: &[Placement], engines: &[String]) -> String {
     let mut distances: Vec<&str> = Vec::new();
     for (name, _) in placements.iter().flat_map(|p| &p.shares) {
@@ -151,10 +151,11 @@ fn placements(placements: &[Placement], engines: &[String]) -> String {
         for (side, engine) in engines.iter().enumerate() {
             let mut cells =
                 vec![placement.workload.clone(), placement.variant.clone(), engine.clone()];
-            cells.extend(distances.iter().map(|distance| {
+            let counts = placement.shares.iter().any(|(_, shares)| shares[side].is_some());
+            cells.extend(distances.iter().filter(|_| counts).map(|distance| {
                 let share = placement.shares.iter().find(|s| s.0 == *distance);
-                let share = share.and_then(|(_, shares)| shares[side]);
-                share.map_or(String::new(), |share| format!("{share:.1}"))
+                // A distance that no engine has in this row is not listed.
+                format!("{:.1}", share.and_then(|(_, shares)| shares[side]).unwrap_or(0.0))
             }));
             rows.push(cells);
         }

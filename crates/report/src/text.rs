@@ -83,7 +83,8 @@ pub fn results(
             out.push_str(&counted(analysis, workload, analysed));
         }
     }
-    if layout != Layout::Csv {
+    if layout != Layout::Csv && !analysis.results.computers.is_empty() {
+        out.push_str(if out.ends_with("\n\n") { "" } else { "\n" });
         out.push_str(&computers::section(&analysis.results.computers));
     }
     Ok(out)

@@ -38,7 +38,7 @@ pub fn join(stores: &[Store]) -> Result<Results, ResultsError> {
     let Some(((first, first_path), others)) = stores.split_first() else {
         return Err(ResultsError::store(Path::new(""), "stores", "none", "one or more"));
     };
-    for (results, path) in stores.iter().filter(|s| s.0.engine != Engine::Host) {
+    if let Some((results, path)) = stores.iter().find(|s| s.0.engine != Engine::Host) {
         let found = results.engine.to_string();
         return Err(ResultsError::store(path, "engine", &found, &Engine::Host.to_string()));
     }

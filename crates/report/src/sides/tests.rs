@@ -27,18 +27,21 @@ fn three() -> Vec<Engine> {
     ["sim", "vm-kvm", "host"].map(|name| name.parse().expect("an engine")).to_vec()
 }
 
+/// All wake-ups land at `distance`; the engine `host` does not count them.
+fn placement(variant: &str, distance: &'static str, engines: &[Engine]) -> Placement {
+    let share = |engine: &Engine| (*engine != Engine::Host).then_some(100.0);
+    Placement {
+        workload: "pipe".to_string(),
+        variant: variant.to_string(),
+        shares: vec![(distance, engines.iter().map(share).collect())],
+    }
+}
+
 fn of(engines: Vec<Engine>, rows: Vec<Row>) -> Sides {
     Sides {
         experiment: "x".to_string(),
         baseline: "old".to_string(),
-        placements: vec![Placement {
-            workload: "pipe".to_string(),
-            variant: "new".to_string(),
-            shares: vec![(
-                "smt",
-                engines.iter().map(|e| (*e != Engine::Host).then_some(1.0)).collect(),
-            )],
-        }],
+        placements: vec![placement("new", "smt", &engines), placement("old", "llc", &engines)],
         counters: vec![Counted {
             workload: "pipe".to_string(),
             variant: "new".to_string(),
@@ -87,7 +90,8 @@ fn every_engine_has_a_column_and_what_it_lacks_is_empty() {
     for wanted in [
         "  pipe, seconds, new: +10.00 % by sim, -20.00 % by host\n",
         "x: change from old in percent, positive is better",
-        "    pipe      new     sim  1.0\n    pipe      new  vm-kvm  1.0\n    pipe      new    host\n",
+        "    pipe      new  vm-kvm  100.0    0.0\n    pipe      new    host\n",
+        "    pipe      old     sim    0.0  100.0\n",
         "What any engine counted",
         "    pipe      new  context_switches                  7     7\n",
     ] {
