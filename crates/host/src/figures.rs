@@ -2,7 +2,7 @@
 
 use crate::HostError;
 use crate::launch::Ended;
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 use workload::command::{Clock, Figure, Params};
 
@@ -27,7 +27,8 @@ impl Figures {
     /// A regular expression that is none, or has not one group.
     pub fn of(params: &Params) -> Result<Figures, HostError> {
         let regex = |field: &str, text: &str| {
-            Regex::new(text).map_err(|e| {
+            // As grep has it, `^` and `$` are ends of lines.
+            RegexBuilder::new(text).multi_line(true).build().map_err(|e| {
                 let last = e.to_string().lines().last().unwrap_or_default().trim().to_owned();
                 HostError::NotHere {
                     field: format!("command.{field}"),
@@ -122,7 +123,7 @@ mod tests {
     fn times_and_numbers() {
         let clocks = r#"{ "clock": "wall" }, { "clock": "sys" }"#;
         assert_eq!(read(clocks, "ok").unwrap(), [2.5, 0.0]);
-        let regex = r#"{ "name": "x", "better": "higher", "regex": "ops: ([0-9.]+)" }"#;
+        let regex = r#"{ "name": "x", "better": "higher", "regex": "^ops: ([0-9.]+)$" }"#;
         assert_eq!(read(regex, "ops: 3\nops: 4.5\n").unwrap(), [4.5]);
         let json = r#"{ "name": "x", "better": "lower", "json": "/o/1" }"#;
         assert_eq!(read(json, r#"{ "o": [1, 2e3] }"#).unwrap(), [2000.0]);

@@ -32,8 +32,7 @@ const FILES: &str = "${FILES:-}";
 /// In commands: a directory for what they write.
 const SCRATCH: &str = "${SCRATCH:-/tmp}";
 /// Files that a program with many connections has open: as many as it may, where that is fewer.
-const MANY_FILES: &str =
-    "ulimit -n 65536 2>/dev/null || ulimit -n \"$(ulimit -H -n)\" || exit 1\n";
+const MANY_FILES: &str = "ulimit -n 65536 2>/dev/null || ulimit -n \"$(ulimit -H -n)\" || exit 1\n";
 
 /// What a guest runs.
 #[derive(Debug, Clone, PartialEq)]
