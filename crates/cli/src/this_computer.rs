@@ -100,7 +100,8 @@ fn restore() -> Result<(), Failure> {
 
 /// What of `plan` this computer can run, and how.
 pub fn bench(plan: Plan, args: &RunArgs) -> Result<(Bench, Options), Failure> {
-    let HostArgs { only, until, budget_min, trial, rest_s, run_limit_s } = args.host.clone();
+    let HostArgs { only, until, budget_min, trial, wakeups, rest_s, run_limit_s } =
+        args.host.clone();
     let names: Vec<&str> = plan.file.variants.iter().map(|v| v.name.as_str()).collect();
     known("--only", &only, &names)?;
     let seconds =
@@ -114,6 +115,7 @@ pub fn bench(plan: Plan, args: &RunArgs) -> Result<(Bench, Options), Failure> {
         only,
         until: until.map(|percent| Until { percent, budget }),
         trial_runs: trial,
+        wakeups,
         rest: seconds(rest_s, REST_S),
         limit: seconds(run_limit_s, RUN_LIMIT_S),
     };

@@ -5,7 +5,7 @@
 
 use crate::journal::{Journal, Undo};
 use crate::process::{self, Process};
-use crate::{HostError, bpf};
+use crate::{HostError, bpf, wakeups};
 use setting::{Group, KernelFile};
 use std::path::{Path, PathBuf};
 
@@ -165,6 +165,14 @@ impl Computer {
         self.journal.add(Undo::Unregister { pins: pins.to_owned() })
     }
 
+    /// Journals that the counting of wake-ups in the directory `tracefs` is to end.
+    ///
+    /// # Errors
+    /// A journal that cannot be written.
+    pub(crate) fn traces(&mut self, tracefs: &str) -> Result<(), HostError> {
+        self.journal.add(Undo::Untrace { tracefs: tracefs.to_owned() })
+    }
+
     /// Puts back everything from change number `at` on, the last one first. It goes on after a failure.
     ///
     /// # Errors
@@ -191,6 +199,7 @@ impl Computer {
             Undo::Write { .. } => undo.file().map_or(Ok(()), |file| self.put_back(&file)),
             Undo::RemoveGroup { path } => self.remove_group(path),
             Undo::End { pid, started } => process::end(Process { pid: *pid, started: *started }),
+            Undo::Untrace { tracefs } => wakeups::end(&self.path(tracefs)),
             Undo::Unregister { pins } => bpf::unregister(&self.path(pins)),
         }
     }

@@ -37,6 +37,11 @@ pub enum Undo {
         /// When it started, in clock ticks since boot (field 22 of `/proc/PID/stat`): another process may get the number.
         started: u64,
     },
+    /// Ends the counting of wake-ups.
+    Untrace {
+        /// Where tracefs is, below the root.
+        tracefs: String,
+    },
     /// Unregisters the BPF schedulers that are loaded, and removes what pins them.
     Unregister {
         /// The directory that pins them.

@@ -14,6 +14,7 @@ pub mod perf;
 pub mod process;
 pub mod scheduler;
 pub mod settings;
+pub mod wakeups;
 
 pub use computer::Computer;
 pub use error::HostError;

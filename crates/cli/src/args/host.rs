@@ -39,6 +39,9 @@ pub struct HostArgs {
     /// no more than are planned]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1000))]
     pub trial: Option<u32>,
+    /// Also count each command's own wake-ups by distance, from tracepoints; each takes longer then
+    #[arg(long)]
+    pub wakeups: bool,
     /// Seconds of rest before each run, in which other load is noticed [default: 0.2]
     #[arg(long, value_name = "SECONDS", value_parser = not_negative)]
     pub rest_s: Option<f64>,
@@ -54,6 +57,7 @@ impl HostArgs {
             ("--only", !self.only.is_empty()),
             ("--until", self.until.is_some()),
             ("--trial", self.trial.is_some()),
+            ("--wakeups", self.wakeups),
             ("--rest-s", self.rest_s.is_some()),
             ("--run-limit-s", self.run_limit_s.is_some()),
         ];

@@ -229,6 +229,7 @@ fn refuse_what_guests_lack(
         ("groups", variant.groups.is_empty()),
         ("sysctl", variant.sysctl.is_empty()),
         ("debug", variant.debug.is_empty()),
+        ("host", variant.host.is_none()),
     ];
     if let Some((field, _)) = only_simulated.into_iter().find(|(_, none)| !none) {
         return Err(RealiseError::OnlySimulated { field });

@@ -14,6 +14,7 @@ mod plan;
 mod realise;
 mod record;
 mod trial;
+mod turns;
 
 pub use bench::{Bench, Told};
 pub use plan::{Options, Until};

@@ -31,6 +31,8 @@ pub struct Options {
     pub until: Option<Until>,
     /// Runs of each side of the trial of the baseline against itself; none for as many as suits the experiment.
     pub trial_runs: Option<u32>,
+    /// Whether each command's own wake-ups are counted by distance, which takes time at each.
+    pub wakeups: bool,
     /// Rest before each run, in which other load is noticed.
     pub rest: Duration,
     /// When a benchmark's program is ended.

@@ -5,10 +5,12 @@ use crate::guests::events;
 use crate::schedstat;
 use host::noise::{Available, Snapshot, Sources};
 use host::perf::Counters;
+use host::process::Process;
+use host::wakeups::{Pairs, Wakeups};
 use host::{Computer, Ended, HostError, scheduler};
 use kernel::recorded::schedstat::Schedstat;
 use machine::Machine;
-use machine::distance::Distances;
+use machine::distance::{Distance, Distances};
 use setting::KernelFile;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,6 +28,8 @@ pub(super) struct Recorder {
     /// Whether the kernel counts for its schedulers.
     schedstat: Option<Distances>,
     with_events: bool,
+    /// Wake-ups of commands, where they are wanted, and how far CPUs are from one another.
+    wakeups: Option<(Wakeups, Distances)>,
     /// What cannot be counted here and why, a line each.
     pub(super) missing: Vec<String>,
 }
@@ -35,12 +39,14 @@ pub(super) struct Before {
     snapshot: Snapshot,
     schedstat: Option<Schedstat>,
     events: BTreeMap<String, u64>,
+    wakeups: Pairs,
     /// Share of all CPUs' time that somebody used in the rest before the run.
     pub(super) busy: f64,
 }
 
 impl Recorder {
-    /// Finds out what this computer, which is `machine`, counts; events of the class sched_ext if `with_events`.
+    /// Finds out what this computer, which is `machine`, counts; events of the class sched_ext if `with_events`, and each command's
+    /// own wake-ups if `with_wakeups`.
     ///
     /// # Errors
     /// A kernel whose files are not of their form.
@@ -48,6 +54,7 @@ impl Recorder {
         computer: &mut Computer,
         machine: &Machine,
         with_events: bool,
+        with_wakeups: bool,
     ) -> Result<Recorder, EngineError> {
         let sources = Sources::find(&computer.path("/"));
         let available = Available::of(&sources.read()?);
@@ -61,7 +68,11 @@ impl Recorder {
                 None
             }
         };
-        Ok(Recorder { sources, available, perf, schedstat, with_events, missing })
+        let wakeups = match with_wakeups {
+            true => Some((Wakeups::begin(computer)?, Distances::new(machine))),
+            false => None,
+        };
+        Ok(Recorder { sources, available, perf, schedstat, with_events, wakeups, missing })
     }
 
     /// What is counted, in the order of values.
@@ -78,6 +89,9 @@ impl Recorder {
             all.extend(schedstat::schema());
         }
         all.extend(events().map(|(counter, _)| counter).filter(|_| self.with_events));
+        if self.wakeups.is_some() {
+            all.extend(Distance::ALL.iter().map(|d| of_command(*d)));
+        }
         all
     }
 
@@ -95,7 +109,8 @@ impl Recorder {
         let snapshot = self.sources.read()?;
         let busy = host::noise::busy_share(&resting, &snapshot);
         let events = scheduler::events(computer)?.into_iter().collect();
-        Ok(Before { busy, snapshot, schedstat: self.schedstat(computer)?, events })
+        let wakeups = self.wakeups()?;
+        Ok(Before { busy, snapshot, schedstat: self.schedstat(computer)?, events, wakeups })
     }
 
     /// The values of a run that `ended`, in the order of [`Recorder::schema`], and what spoils it.
@@ -128,6 +143,9 @@ impl Recorder {
                 events().map(|(_, name)| of(&now, &name).saturating_sub(of(&before.events, &name))),
             );
         }
+        if let Some((_, distances)) = &self.wakeups {
+            values.extend(by_distance(&self.wakeups()?, &before.wakeups, distances));
+        }
         let cpu_time = ended.wall.as_nanos() as f64 * snapshot.cpus().len() as f64;
         let share = |ns: u64| ns as f64 / cpu_time.max(1.0);
         let spoiled = [
@@ -144,6 +162,18 @@ impl Recorder {
         Ok((values, spoiled))
     }
 
+    /// Counts the wake-ups of `process` from now on, where they are wanted.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub(super) fn follow(&self, process: Process) -> Result<(), HostError> {
+        self.wakeups.as_ref().map_or(Ok(()), |(wakeups, _)| wakeups.follow(process))
+    }
+
+    fn wakeups(&self) -> Result<Pairs, HostError> {
+        self.wakeups.as_ref().map_or(Ok(Pairs::new()), |(wakeups, _)| wakeups.read())
+    }
+
     fn schedstat(&self, computer: &Computer) -> Result<Option<Schedstat>, EngineError> {
         if self.schedstat.is_none() {
             return Ok(None);
@@ -153,6 +183,22 @@ impl Recorder {
             std::fs::read_to_string(&path).map_err(|source| HostError::Io { path, source })?;
         Ok(Some(Schedstat::parse(&text).map_err(|e| EngineError::Reported(e.to_string()))?))
     }
+}
+
+/// The counter of a command's wake-ups that landed so far from the waking CPU.
+fn of_command(distance: Distance) -> Counter {
+    let help = "wake-ups of the command that landed so far from the waking CPU (tracepoints)";
+    Counter::number(&format!("command_ttwu_{}", distance.name()), help)
+}
+
+/// By distance: how many pairs of CPUs `now` has that `before` has not.
+fn by_distance(now: &Pairs, before: &Pairs, distances: &Distances) -> [u64; Distance::COUNT] {
+    let mut out = [0; Distance::COUNT];
+    for (&(waker, target), &count) in now {
+        let old = before.get(&(waker, target)).copied().unwrap_or(0);
+        out[distances.between(waker, target) as usize] += count.saturating_sub(old);
+    }
+    out
 }
 
 /// Shares of all CPUs' time from which on a run counts as spoiled, for steal and others if it is more than a few steps of 10 ms, in
