@@ -6,6 +6,7 @@
 use crate::HostError;
 use crate::computer::{Computer, GROUPS};
 use machine::CpuSet;
+use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
 use setting::{Group, KernelFile};
 use std::collections::BTreeMap;
@@ -118,16 +119,16 @@ impl Files<'_> {
 
     fn may_write(&self, field: &str, path: &str) -> Result<(), HostError> {
         let full = self.path(path);
-        if !full.exists() {
-            return Err(lacks(field, format!("no {}", full.display()), "a kernel that has it"));
-        }
         match access(&full, AccessFlags::W_OK) {
             Ok(()) => Ok(()),
-            Err(_) => Err(lacks(
-                field,
-                format!("{}, which this user may not write", full.display()),
-                "root",
-            )),
+            Err(Errno::ENOENT | Errno::ENOTDIR) => {
+                Err(lacks(field, format!("no {}", full.display()), "a kernel that has it"))
+            }
+            // Others do not even see debugfs.
+            Err(_) => {
+                let found = format!("{}, which this user may not write", full.display());
+                Err(lacks(field, found, "root"))
+            }
         }
     }
 
