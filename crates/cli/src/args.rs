@@ -2,6 +2,7 @@
 
 mod guests;
 mod host;
+mod inspect;
 mod kernels;
 mod measure;
 mod report;
@@ -16,6 +17,7 @@ pub use guests::{
 };
 
 pub use host::{HostArgs, HostCommand, HostShowArgs};
+pub use inspect::InspectArgs;
 pub use kernels::{
     AddArgs, CheckArgs, DebugArgs, FeaturesArgs, FuzzArgs, JudgeArgs, KernelCommand,
     KernelDomainsArgs, NameArgs, With,
@@ -97,6 +99,8 @@ pub enum Command {
     },
     /// Write the timeline of a run for Perfetto, as ftrace text or as trace.dat
     Trace(TraceArgs),
+    /// Tell what happened in a trace: waits, wake-ups by distance, idle CPUs while somebody waited, moves
+    Inspect(InspectArgs),
     /// List the mechanisms that a variant can switch
     Mechanisms,
     /// Find out when logging a vcore's caches pays, by working set, time slice and restore rate

@@ -8,6 +8,7 @@ mod domains_diff;
 mod experiments;
 mod guests;
 mod images;
+mod inspections;
 mod judge;
 mod kernels;
 mod machines;
@@ -72,6 +73,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Machine { command: MachineCommand::Show(args) } => machines::show(&args),
         Command::Machine { command: MachineCommand::List } => machines::list(),
         Command::Domains(args) => domains::domains(&args),
+        Command::Inspect(args) => inspections::inspect(&args),
         Command::Trace(args) => timelines::trace(&args),
         Command::Mechanisms => domains::mechanisms(),
         Command::PrefetchSweep(args) => prefetch_sweep::prefetch_sweep(&args),

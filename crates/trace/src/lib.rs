@@ -8,6 +8,7 @@ mod error;
 mod event;
 mod filter;
 mod ftrace;
+pub mod inspect;
 mod perfetto;
 pub mod placement;
 mod reader;

@@ -120,7 +120,8 @@ impl Levels {
         if from_ns >= at_ns {
             return;
         }
-        let known = self.busy.iter().zip(&self.waiting).filter_map(|(busy, n)| Some(((*busy)?, *n)));
+        let known =
+            self.busy.iter().zip(&self.waiting).filter_map(|(busy, n)| Some(((*busy)?, *n)));
         let (mut runnable, mut idle, mut low, mut high) = (0, 0, u32::MAX, 0);
         for (busy, waiting) in known {
             let queue = waiting + u32::from(busy);

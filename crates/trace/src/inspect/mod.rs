@@ -136,7 +136,8 @@ impl Inspector {
     /// What came of it; the `most` longest lists have no more entries.
     pub fn finish(mut self, most: usize) -> Inspection {
         let (from_ns, to_ns) = (self.first_ns.unwrap_or(0), self.last_ns);
-        let names: HashMap<u32, Comm> = self.now.iter().map(|(&pid, now)| (pid, now.comm)).collect();
+        let names: HashMap<u32, Comm> =
+            self.now.iter().map(|(&pid, now)| (pid, now.comm)).collect();
         let (groups, tasks) = self.tasks.finish(&names, most);
         let distances = Distance::ALL.iter().zip(&self.wakeups);
         let (clocks, idle_states) = self.levels.finish_states(to_ns);
@@ -148,7 +149,10 @@ impl Inspector {
             repairs: self.repairs,
             groups,
             tasks,
-            wakeups: distances.filter(|(_, r)| r.count() > 0).map(|(d, r)| (d.name(), r.spread())).collect(),
+            wakeups: distances
+                .filter(|(_, r)| r.count() > 0)
+                .map(|(d, r)| (d.name(), r.spread()))
+                .collect(),
             conservation: self.watch.finish(to_ns, to_ns.saturating_sub(from_ns)),
             moves: self.mover.finish(&names, most),
             levels: self.levels.finish(to_ns),
@@ -220,11 +224,12 @@ impl Inspector {
             self.repairs += 1;
             self.stopped(cpu, at_ns);
         }
-        if prev.pid != 0 {
-            self.switched_out(cpu, prev, state, at_ns);
-        }
+        // The next one first, so that never both wait.
         if next.pid != 0 {
             self.switched_in(cpu, next, at_ns);
+        }
+        if prev.pid != 0 {
+            self.switched_out(cpu, prev, state, at_ns);
         }
         self.running[cpu] = Some(next.pid);
         self.watch.runs(cpu, at_ns, next.pid != 0);
@@ -352,14 +357,21 @@ fn waker_of(event: &Event) -> Comm {
 /// Whether a task of this name belongs to one CPU, as kernel threads called `NAME/CPU` do.
 fn is_of_one_cpu(comm: &Comm) -> bool {
     const OF_ONE: [&str; 8] = [
-        "migration/", "ksoftirqd/", "cpuhp/", "kworker/", "rcuc/", "rcuop/", "idle_inject/", "watchdog/",
+        "migration/",
+        "ksoftirqd/",
+        "cpuhp/",
+        "kworker/",
+        "rcuc/",
+        "rcuop/",
+        "idle_inject/",
+        "watchdog/",
     ];
     let name = String::from_utf8_lossy(comm.as_bytes()).into_owned();
     let is = |start: &&str| {
         let Some(rest) = name.strip_prefix(*start) else { return false };
         rest.starts_with(|c: char| c.is_ascii_digit())
     };
-    OF_ONE.iter().any(|start| is(start))
+    OF_ONE.iter().any(is)
 }
 
 #[cfg(test)]

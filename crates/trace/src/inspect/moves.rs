@@ -2,8 +2,8 @@
 
 use super::tasks::name_of;
 use crate::Comm;
-use machine::distance::{Distance, Distances};
 use machine::Machine;
+use machine::distance::{Distance, Distances};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -52,7 +52,6 @@ pub struct PingPong {
 #[derive(Debug, Clone, Copy)]
 struct Cached {
     cache: usize,
-    since_ns: u64,
     /// The cache before, and when it was left.
     left: Option<(usize, u64)>,
     crossings: u64,
@@ -93,7 +92,7 @@ impl Mover {
     /// The task `pid` begins to run on `cpu`.
     pub(super) fn runs(&mut self, pid: u32, cpu: usize, at_ns: u64) {
         let cache = self.cache_of[cpu];
-        let new = Cached { cache, since_ns: at_ns, left: None, crossings: 0, returns: 0 };
+        let new = Cached { cache, left: None, crossings: 0, returns: 0 };
         let own = self.cached.entry(pid).or_insert(new);
         if own.cache != cache {
             own.crossings += 1;
@@ -102,7 +101,7 @@ impl Mover {
             });
             own.returns += u64::from(returns);
             own.left = Some((own.cache, at_ns));
-            (own.cache, own.since_ns) = (cache, at_ns);
+            own.cache = cache;
         }
     }
 

@@ -34,23 +34,21 @@ pub(super) struct Recorded {
 
 impl Recorded {
     pub(super) fn new() -> Recorded {
-        // Two digits, up to what a u64 holds. The bounds are good ones, so there is nothing to refuse.
-        let histogram = Histogram::new(2).unwrap_or_else(|_| unreachable!("two digits are allowed"));
+        let histogram = Histogram::new(2).expect("two digits are allowed");
         Recorded { histogram, total_ns: 0, max_ns: 0 }
     }
 
     pub(super) fn add(&mut self, ns: u64) {
-        self.histogram.saturating_record(ns);
+        // It grows as it needs to; what it cannot hold counts at its end.
+        if self.histogram.record(ns).is_err() {
+            self.histogram.saturating_record(ns);
+        }
         self.total_ns = self.total_ns.saturating_add(ns);
         self.max_ns = self.max_ns.max(ns);
     }
 
     pub(super) fn count(&self) -> u64 {
         self.histogram.len()
-    }
-
-    pub(super) fn total_ns(&self) -> u64 {
-        self.total_ns
     }
 
     pub(super) fn spread(&self) -> Spread {

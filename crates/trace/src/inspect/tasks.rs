@@ -67,7 +67,8 @@ pub(super) struct Tasks {
 
 impl Tasks {
     fn of(&mut self, pid: u32, comm: Comm) -> (&mut Times, &mut Sums) {
-        let new = || Times { run: Recorded::new(), delay: Recorded::new(), latency: Recorded::new() };
+        let new =
+            || Times { run: Recorded::new(), delay: Recorded::new(), latency: Recorded::new() };
         let sums = self.by_pid.entry(pid).or_default();
         sums.comm = comm;
         (self.by_name.entry(comm).or_insert_with(new), sums)
@@ -94,7 +95,11 @@ impl Tasks {
     }
 
     /// Groups and tasks, no more than `most` of each, those that ran longest first.
-    pub(super) fn finish(self, names: &HashMap<u32, Comm>, most: usize) -> (Vec<Group>, Vec<TaskFigures>) {
+    pub(super) fn finish(
+        self,
+        names: &HashMap<u32, Comm>,
+        most: usize,
+    ) -> (Vec<Group>, Vec<TaskFigures>) {
         let mut members: HashMap<Comm, usize> = HashMap::new();
         for (pid, sums) in &self.by_pid {
             *members.entry(names.get(pid).copied().unwrap_or(sums.comm)).or_default() += 1;

@@ -52,6 +52,8 @@ pub(super) struct Watch {
     /// Tasks that wait and belong to no CPU, in the order in which they came.
     waiting: Vec<(u32, usize)>,
     open: Option<Violation>,
+    /// When it ended, unless it goes on at the same time: a task that is preempted comes as another one leaves.
+    ends_ns: Option<u64>,
     last_ns: u64,
     violated_ns: u64,
     lost_cpu_ns: u64,
@@ -66,6 +68,7 @@ impl Watch {
             nr_idle: 0,
             waiting: vec![],
             open: None,
+            ends_ns: None,
             last_ns: 0,
             violated_ns: 0,
             lost_cpu_ns: 0,
@@ -95,6 +98,9 @@ impl Watch {
 
     /// Time goes on to `at_ns`.
     fn advance(&mut self, at_ns: u64) {
+        if let Some(end_ns) = self.ends_ns.filter(|end_ns| *end_ns < at_ns) {
+            self.close(end_ns);
+        }
         let past_ns = at_ns.saturating_sub(self.last_ns);
         if self.open.is_some() {
             self.lost_cpu_ns += past_ns * self.nr_idle.min(self.waiting.len()) as u64;
@@ -107,6 +113,7 @@ impl Watch {
         let first = self.waiting.first().copied().filter(|_| self.nr_idle > 0);
         match (first, &mut self.open) {
             (Some(_), Some(open)) => {
+                self.ends_ns = None;
                 open.idle_cpus = open.idle_cpus.max(self.nr_idle);
                 open.waiting = open.waiting.max(self.waiting.len());
             }
@@ -120,12 +127,13 @@ impl Watch {
                     queue,
                 });
             }
-            (None, Some(_)) => self.close(at_ns),
+            (None, Some(_)) => self.ends_ns = self.ends_ns.or(Some(at_ns)),
             (None, None) => {}
         }
     }
 
     fn close(&mut self, at_ns: u64) {
+        self.ends_ns = None;
         let Some(open) = self.open.take() else { return };
         let length_ns = at_ns.saturating_sub(open.from_ns);
         if length_ns == 0 {
@@ -143,7 +151,7 @@ impl Watch {
 
     pub(super) fn finish(mut self, end_ns: u64, length_ns: u64) -> Conservation {
         self.advance(end_ns);
-        self.close(end_ns);
+        self.close(self.ends_ns.unwrap_or(end_ns));
         let percent = 100.0 * self.violated_ns as f64 / length_ns.max(1) as f64;
         Conservation {
             violated_ns: self.violated_ns,

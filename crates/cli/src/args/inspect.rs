@@ -1,0 +1,31 @@
+//! The command line of `schedscape inspect`.
+
+use clap::Args as ClapArgs;
+use std::path::PathBuf;
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape inspect trace.txt
+  schedscape inspect trace.txt --machine other.tar.gz --json > inspected.json
+  schedscape inspect capture/trace.txt --machine capture/boot --dot wakeups.dot
+
+What it takes is what `trace` takes: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new and
+sched_migrate_task, and cpu_frequency and cpu_idle if they are there. To record them:
+  trace-cmd record -e sched -e power -o trace.dat -- COMMAND; trace-cmd report -R trace.dat > trace.txt")]
+pub struct InspectArgs {
+    /// A kernel's ftrace text
+    pub trace: PathBuf,
+    /// The machine on which it was recorded, as for `machine show`
+    #[arg(long, default_value = machine::HOST, value_name = "MACHINE")]
+    pub machine: String,
+    /// Longest lists: names, tasks, pairs of wakers
+    #[arg(long, default_value_t = 15, value_name = "N")]
+    pub most: usize,
+    /// Write who wakes whom as a graph for Graphviz
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
