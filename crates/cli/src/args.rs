@@ -12,8 +12,8 @@ mod trees;
 pub use self::report::{LayoutArgs, ReportArgs};
 
 pub use guests::{
-    AccelName, CacheArgs, CaptureArgs, DoctorArgs, FetchArgs, GuestArgs, OwnKernelArgs, Part,
-    VmCheckArgs, VmCommand, VmDomainsArgs,
+    AccelName, CacheArgs, CaptureArgs, DoctorArgs, ExecArgs, FetchArgs, GuestArgs, OwnKernelArgs,
+    Part, VmCheckArgs, VmCommand, VmDomainsArgs,
 };
 
 pub use host::{HostArgs, HostCommand, HostShowArgs};

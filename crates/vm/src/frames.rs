@@ -2,7 +2,7 @@
 //!
 //! Lines come in one at a time. A file is base64 between two marks, the second of which names its size and SHA-256. A line that is lost, torn
 //! or mixed in by the kernel therefore makes the file an error, never a different file. Lines outside of files are the kernel's and are
-//! handed on as they are. Nothing is written here.
+//! handed on as they are. What a user's script prints comes line by line. Nothing is written here.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,6 +15,13 @@ pub enum Said {
     Console(String),
     /// How far it got.
     Note(String),
+    /// A line that a script printed.
+    Printed {
+        /// Where.
+        to: Stream,
+        /// The line, without its end.
+        line: String,
+    },
     /// A whole file.
     File {
         /// Its name.
@@ -24,6 +31,15 @@ pub enum Said {
     },
     /// All is done, the machine turns itself off.
     Done,
+}
+
+/// Where a script prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
 }
 
 /// A file that did not arrive as it was sent.
@@ -86,6 +102,8 @@ impl Frames {
             }
             "end" => self.end(about),
             "note" => Ok(Some(Said::Note(about.to_owned()))),
+            "out" => Ok(Some(printed(Stream::Out, about))),
+            "err" => Ok(Some(printed(Stream::Err, about))),
             "done" => Ok(Some(Said::Done)),
             _ => Ok(Some(Said::Console(line.to_owned()))),
         }
@@ -106,6 +124,11 @@ impl Frames {
             _ => Err(Torn { name, found, expected: about.to_owned() }),
         }
     }
+}
+
+/// A printed line, whose white space at the end a dot keeps.
+fn printed(to: Stream, about: &str) -> Said {
+    Said::Printed { to, line: about.strip_suffix('.').unwrap_or(about).to_owned() }
 }
 
 /// SHA-256 in hexadecimal.
@@ -134,7 +157,7 @@ mod tests {
         let mut said = Vec::new();
         let mut lines = vec!["[    0.0] Linux".to_owned(), "@@note booted 6.12".to_owned()];
         lines.extend(sent("a", b"hello"));
-        lines.push("@@done".to_owned());
+        lines.extend(["@@out  a b  .", "@@err .", "@@done"].map(str::to_owned));
         for line in lines {
             said.extend(frames.line(&line).unwrap());
         }
@@ -143,6 +166,8 @@ mod tests {
             Said::Console("[    0.0] Linux".to_owned()),
             Said::Note("booted 6.12".to_owned()),
             file,
+            Said::Printed { to: Stream::Out, line: " a b  ".to_owned() },
+            Said::Printed { to: Stream::Err, line: String::new() },
             Said::Done,
         ];
         assert_eq!(said, expected);

@@ -9,7 +9,8 @@
 //! 3. [`programs`] translates a benchmark into a command with files and packages; `elf` finds the libraries that it needs.
 //! 4. [`sched_ext`] brings a scheduler with what it needs, and `initramfs` packs all of it into a root file system around the script of `guest`.
 //! 5. [`boot`] starts QEMU and watches it, and [`frames`] reads files and notes out of its console.
-//! 6. [`capture`] keeps what the kernel says of a machine, [`session`] runs benchmarks one after the other in one boot.
+//! 6. [`capture`] keeps what the kernel says of a machine, [`session`] runs benchmarks one after the other in one boot, [`exec`] a user's
+//!    script with programs of this computer (`foreign`).
 //!
 //! Nothing here knows of experiments or variants, and nothing is installed on this computer. Files appear under their final names only
 //! when they are whole, and no process outlives its owner.
@@ -23,7 +24,9 @@ mod compile;
 pub mod doctor;
 mod elf;
 mod error;
+pub mod exec;
 pub mod firmware;
+mod foreign;
 pub mod frames;
 mod guest;
 mod host;

@@ -1,8 +1,6 @@
 //! Schedulers of the class sched_ext: what a guest needs to load one, and what it says of one.
 //!
-//! A scheduler is a program that loads a BPF program and holds it, or a BPF object that bpftool registers. A program brings its own
-//! loader and libraries, in a directory of its own: it was not built for the guest's Debian, and nothing else in the guest is to change.
-//! The loader goes by the program's name, since that is how the kernel calls the task.
+//! A scheduler is a program that loads a BPF program and holds it, or a BPF object that bpftool registers. Programs are `foreign`.
 
 pub(crate) mod crates;
 mod outcome;
@@ -12,8 +10,9 @@ pub use outcome::Outcome;
 pub(crate) use outcome::failure;
 pub use outcome::thrown_out;
 
+use crate::foreign::{self, name_of, quoted, read};
 use crate::initramfs::Initramfs;
-use crate::packages::{deb, host_arch};
+use crate::packages::deb;
 use crate::{Arch, Cache, VmError, elf};
 use std::path::{Path, PathBuf};
 
@@ -54,15 +53,7 @@ impl Scheduler {
     /// # Errors
     /// A file that is no program for `arch`, and libraries that are not there.
     pub fn program(file: &Path, arch: Arch, guest: &Path) -> Result<Scheduler, VmError> {
-        let machine = elf::machine_of(file);
-        if machine != Some(arch.elf_machine()) {
-            let found = if machine.is_some() { "another architecture" } else { "no program" };
-            let expected = format!("a program for {arch}");
-            return Err(VmError::Found { path: file.to_owned(), found: found.into(), expected });
-        }
-        let own = host_arch().is_ok_and(|host| host == arch);
-        let root = if own { PathBuf::from("/") } else { guest.to_owned() };
-        elf::foreign(&root, file)?;
+        let root = foreign::root_of(file, arch, guest)?;
         Ok(Scheduler {
             name: name_of(file),
             version: digest_of(file)?,
@@ -119,19 +110,18 @@ impl Scheduler {
         let words = match &self.by {
             By::Itself { root } => {
                 let mut words = vec!["scheduler_program".to_owned()];
-                words.extend(program(guest, &dir, root, &self.file, &self.name)?);
+                words.extend(foreign::add(guest, &dir, root, &self.file, &self.name)?);
                 words
             }
             By::Bpftool { tree } => {
                 let object = format!("{dir}/scheduler.o");
                 guest.file(&object, 0o644, read(&self.file)?);
                 let mut words = vec!["scheduler_object".to_owned(), format!("/{object}")];
-                words.extend(program(guest, &dir, tree, &tree.join(BPFTOOL), "bpftool")?);
+                words.extend(foreign::add(guest, &dir, tree, &tree.join(BPFTOOL), "bpftool")?);
                 words
             }
         };
-        Ok(words.iter().chain(&self.options).map(|w| quoted(w)).collect::<Vec<_>>().join(" ")
-            + "\n")
+        Ok(quoted(words.iter().chain(&self.options)) + "\n")
     }
 }
 
@@ -147,55 +137,12 @@ pub(crate) fn add_all(
 /// What a guest's job says before its first run, where one has a scheduler.
 pub(crate) const JOB: &str = ". /scheduler.sh\n";
 
-/// Puts the program `file`, whose libraries are in the tree `root`, into a guest below `dir`, to be started as `name`; gives the command.
-fn program(
-    guest: &mut Initramfs,
-    dir: &str,
-    root: &Path,
-    file: &Path,
-    name: &str,
-) -> Result<Vec<String>, VmError> {
-    let needed = elf::foreign(root, file)?;
-    let start = format!("{dir}/bin/{name}");
-    let Some(loader) = &needed.loader else {
-        guest.file(&start, 0o755, read(file)?);
-        return Ok(vec![format!("/{start}")]);
-    };
-    guest.file(&start, 0o755, read(&root.join(loader))?);
-    let own = format!("{dir}/program");
-    guest.file(&own, 0o755, read(file)?);
-    let libraries = format!("{dir}/lib");
-    for (name, path) in &needed.libraries {
-        guest.file(&format!("{libraries}/{}", name.display()), 0o755, read(&root.join(path))?);
-    }
-    let words = [start, "--library-path".to_owned(), libraries, own];
-    let absolute = |word: String| if word.starts_with('-') { word } else { format!("/{word}") };
-    Ok(words.map(absolute).to_vec())
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, VmError> {
-    std::fs::read(path).map_err(VmError::io(path))
-}
-
-fn name_of(file: &Path) -> String {
-    file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
-
 /// What tells a file from others, short enough for people.
 ///
 /// # Errors
 /// A file that cannot be read.
 pub fn digest_of(file: &Path) -> Result<String, VmError> {
     Ok(format!("sha256:{}", crate::compile::checksum([read(file)?])))
-}
-
-/// A word as the shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=:,".contains(c);
-    match word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 impl Cache {

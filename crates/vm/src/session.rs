@@ -139,7 +139,7 @@ impl Session<'_> {
                     }
                     None => return,
                 },
-                Said::Console(_) | Said::Done => return,
+                Said::Console(_) | Said::Printed { .. } | Said::Done => return,
             };
             if let Err(e) = hear(heard) {
                 refused.store(true, std::sync::atomic::Ordering::Relaxed);

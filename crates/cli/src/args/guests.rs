@@ -16,6 +16,8 @@ pub enum VmCommand {
     Capture(CaptureArgs),
     /// Compare where a kernel sends woken tasks with where the model would send them
     Check(VmCheckArgs),
+    /// Boot a machine as a guest and run a shell script in it, with programs and files of this computer
+    Exec(ExecArgs),
 }
 
 /// Where fetched things are.
@@ -273,6 +275,37 @@ pub struct VmCheckArgs {
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "\
+Examples:
+  schedscape vm exec 'qemu:-M q35 -smp 4,cores=2,threads=2' lscpu.sh --program lscpu
+  schedscape vm exec epyc-7742-1s-nps1 run.sh --program ./a.out --file data.txt --file big.conf:/etc/small.conf
+  schedscape vm exec power9-big-core topology.sh --kernel 6.12 > topology.txt
+
+The script runs as root, in busybox's shell, with /proc, /sys, /dev, /tmp and debugfs mounted; what it left in the background is
+ended with it. What it prints comes out as it comes, line by line.
+
+Exit code: 0 if the script's is 0, 1 if it is another, which stderr names, 2 if the guest failed or could not boot.")]
+pub struct ExecArgs {
+    /// A catalog name, `qemu:ARGUMENTS`, or a path, as for `machine show`
+    pub machine: String,
+    /// The shell script
+    pub script: PathBuf,
+    /// A program of this computer, by its path or its name in PATH, for the script's PATH; may be repeated.
+    /// It comes with its libraries, and must be of the guest's architecture
+    #[arg(long = "program", value_name = "PATH")]
+    pub programs: Vec<PathBuf>,
+    /// A file or directory of this computer for the guest; may be repeated. Without a place, or with a
+    /// relative one, it is in the directory in which the script begins
+    #[arg(long = "file", value_name = "FROM[:TO]")]
+    pub files: Vec<String>,
+    /// Leave thread groups (POWER) or clusters (arm64) out of the firmware
+    #[arg(long)]
+    pub plain: bool,
+    #[command(flatten)]
+    pub guest: GuestArgs,
 }
 
 /// Steps of a capture.

@@ -15,8 +15,9 @@ use std::sync::atomic::AtomicBool;
 use vm::board::Board;
 use vm::boot::Limits;
 use vm::capture::{Capture, Step};
+use vm::exec::Exec;
 use vm::firmware::described;
-use vm::frames::Said;
+use vm::frames::{Said, Stream};
 use vm::qemu::Qemu;
 use vm::{Accel, KernelImage, Trial};
 
@@ -124,10 +125,34 @@ impl Ready {
         let taken = capture.take(&self.qemu, to, &self.stop, &mut |said| match said {
             Said::Console(line) | Said::Note(line) => bar.set_message(line.clone()),
             Said::File { name, .. } => bar.set_message(format!("{name} arrived")),
-            Said::Done => {}
+            Said::Printed { .. } | Said::Done => {}
         });
         bar.finish_and_clear();
         Ok(taken?)
+    }
+
+    /// Boots it and runs `script` with programs and files of this computer; gives its exit code.
+    pub fn exec(
+        &self,
+        script: &Path,
+        programs: &[PathBuf],
+        files: &[(PathBuf, String)],
+        print: &mut dyn FnMut(Stream, &str),
+        hear: &mut dyn FnMut(&str),
+    ) -> Result<u8, Failure> {
+        let arguments = [&self.board.arguments[..], &self.accel].concat();
+        let exec = Exec {
+            kernel: &self.kernel,
+            tree: &self.programs,
+            board: &self.board,
+            machine: &arguments,
+            append: &self.append,
+            programs,
+            files,
+            script,
+            limits: self.limits,
+        };
+        Ok(exec.run(&self.qemu, &self.stop, print, hear)?)
     }
 }
 

@@ -4,6 +4,7 @@ mod capture;
 mod check;
 mod doctor;
 mod domains;
+mod exec;
 mod fetch;
 mod guest;
 mod run;
@@ -22,6 +23,7 @@ pub fn run(command: &VmCommand) -> Result<ExitCode, Failure> {
         VmCommand::Fetch(args) => fetch::fetch(args),
         VmCommand::Doctor(args) => return doctor::doctor(args),
         VmCommand::Check(args) => return check::check(args),
+        VmCommand::Exec(args) => return exec::exec(args),
         VmCommand::Domains(args) => domains::domains(args),
         VmCommand::Capture(args) => capture::capture(args),
     }?;

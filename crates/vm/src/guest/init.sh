@@ -226,6 +226,31 @@ run() {
     send "run-$1.tar.gz" /tmp/run.tar.gz
 }
 
+# printed MARK: hands on what it reads, line by line. A dot keeps white space at the end of a line.
+printed() {
+    while IFS= read -r line || [ -n "$line" ]; do
+        echo "@@$1 $line."
+    done
+}
+
+# script: runs the user's, and sends its exit code. What it left in the background ends with it.
+script() {
+    mkfifo /tmp/out /tmp/err
+    printed out < /tmp/out &
+    readers=$!
+    printed err < /tmp/err &
+    readers="$readers $!"
+    cd /root || return 1
+    setsid sh /script > /tmp/out 2> /tmp/err < /dev/null &
+    leader=$!
+    wait "$leader"
+    echo "$?" > /tmp/status
+    pkill -KILL -s "$leader"
+    # shellcheck disable=SC2086 # Several.
+    wait $readers
+    send status /tmp/status
+}
+
 # Everything captured, as one archive.
 send_captures() {
     tar -C /tmp/capture -czf /tmp/capture.tar.gz .

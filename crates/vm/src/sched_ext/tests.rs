@@ -1,4 +1,5 @@
 use super::*;
+use crate::host_arch;
 
 /// A program of this computer with libraries, and its architecture.
 fn own() -> (&'static Path, Arch) {
@@ -37,11 +38,4 @@ fn files_of_another_kind_are_refused_by_name() {
     assert!(refused(&text, arch).contains("found no program, expected a program for "));
     let error = Scheduler::object(file, arch, &Cache::new(dir.path())).unwrap_err().to_string();
     assert!(error.contains("expected a BPF object"), "{error}");
-}
-
-#[test]
-fn words_for_the_shell() {
-    assert_eq!(quoted("--slice-us=500"), "--slice-us=500");
-    assert_eq!(quoted("a b; $(c)"), "'a b; $(c)'");
-    assert_eq!(quoted("it's"), "'it'\\''s'");
 }
