@@ -69,6 +69,16 @@ impl Computer {
         self.write(file)
     }
 
+    /// Journals what the file `path` holds, so that it holds that at the end: a change that is about to be made has an effect on it.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn keep(&mut self, path: &str) -> Result<(), HostError> {
+        let full = self.path(path);
+        let now = std::fs::read_to_string(&full).map_err(HostError::io(&full))?;
+        self.journal.add(Undo::write(&KernelFile::value(path, now.trim())))
+    }
+
     fn write(&self, file: &KernelFile) -> Result<(), HostError> {
         let path = self.path(&file.path);
         std::fs::write(&path, &file.value).map_err(|source| HostError::Write {

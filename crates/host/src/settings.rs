@@ -20,6 +20,10 @@ const NO_TURBO: &str = "/sys/devices/system/cpu/intel_pstate/no_turbo";
 const FEATURES: [&str; 2] =
     ["/sys/kernel/debug/sched_features", "/sys/kernel/debug/sched/features"];
 
+/// Tunables of the scheduler, of several releases, that the kernel sets anew from the number of CPUs when a CPU comes or goes.
+const BY_CPUS: [&str; 4] =
+    ["base_slice_ns", "latency_ns", "min_granularity_ns", "wakeup_granularity_ns"];
+
 /// What a variant sets. What is not set stays as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
@@ -83,7 +87,11 @@ impl Settings {
     pub fn apply(&self, computer: &mut Computer) -> Result<(), HostError> {
         let root = computer.path("/");
         let on = Files { root: &root };
-        for (_, file) in on.first(self)? {
+        let first = on.first(self)?;
+        for file in on.changed_by(&first) {
+            computer.keep(&file)?;
+        }
+        for (_, file) in first {
             computer.set(&file)?;
         }
         for (_, file) in on.second(self)? {
@@ -158,6 +166,33 @@ impl Files<'_> {
         Ok(all)
     }
 
+    /// Files that the kernel changes by itself when it is told `first`: tunables, and CPUs that were offline before threads were switched
+    /// off, which come online with the others.
+    fn changed_by(&self, first: &[Write]) -> Vec<String> {
+        if first.is_empty() {
+            return vec![];
+        }
+        let tunables = BY_CPUS.iter().map(|name| format!("/sys/kernel/debug/sched/{name}"));
+        let mut all: Vec<String> = tunables.filter(|file| self.has(file)).collect();
+        if first.iter().any(|(_, file)| file.path == SMT) {
+            let cpus = self.numbers(CPUS, "cpu").into_iter();
+            let files = cpus.map(|cpu| format!("{CPUS}/cpu{cpu}/online"));
+            all.extend(files.filter(|file| self.read(file).as_deref() == Some("0")));
+        }
+        all
+    }
+
+    /// Numbers of the entries of the directory `path` that begin with `start`.
+    fn numbers(&self, path: &str, start: &str) -> Vec<usize> {
+        let entries = std::fs::read_dir(self.path(path)).into_iter().flatten();
+        let number = |e: std::io::Result<std::fs::DirEntry>| {
+            e.ok()?.file_name().to_str()?.strip_prefix(start)?.parse().ok()
+        };
+        let mut all: Vec<usize> = entries.filter_map(number).collect();
+        all.sort_unstable();
+        all
+    }
+
     /// All that is there once CPUs are.
     fn second(&self, settings: &Settings) -> Result<Vec<Write>, HostError> {
         let mut all = Vec::new();
@@ -196,12 +231,7 @@ impl Files<'_> {
 
     /// Directories of policies, in the order of their CPUs.
     fn policies(&self, field: &str) -> Result<Vec<String>, HostError> {
-        let numbers = |entry: std::io::Result<std::fs::DirEntry>| {
-            entry.ok()?.file_name().to_str()?.strip_prefix("policy")?.parse::<usize>().ok()
-        };
-        let found = std::fs::read_dir(self.path(CPUFREQ));
-        let mut found: Vec<usize> = found.into_iter().flatten().filter_map(numbers).collect();
-        found.sort_unstable();
+        let found = self.numbers(CPUFREQ, "policy");
         // The policy of CPUs that are all offline has no governor.
         let all = found.iter().map(|n| format!("{CPUFREQ}/policy{n}"));
         let all: Vec<String> =
@@ -286,18 +316,9 @@ impl Files<'_> {
         let field = format!("host.idle_states.{name}");
         let mut all = Vec::new();
         let mut known = Vec::new();
-        let numbers = |path: &str, start: &str| -> Vec<usize> {
-            let entries = std::fs::read_dir(self.path(path)).into_iter().flatten();
-            let number = |e: std::io::Result<std::fs::DirEntry>| {
-                e.ok()?.file_name().to_str()?.strip_prefix(start)?.parse().ok()
-            };
-            let mut all: Vec<usize> = entries.filter_map(number).collect();
-            all.sort_unstable();
-            all
-        };
-        for cpu in numbers(CPUS, "cpu") {
+        for cpu in self.numbers(CPUS, "cpu") {
             let dir = format!("{CPUS}/cpu{cpu}/cpuidle");
-            for state in numbers(&dir, "state") {
+            for state in self.numbers(&dir, "state") {
                 let Some(found) = self.read(&format!("{dir}/state{state}/name")) else { continue };
                 if found == name {
                     let file = format!("{dir}/state{state}/disable");

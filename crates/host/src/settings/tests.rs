@@ -137,3 +137,27 @@ fn old_kernels_have_their_features_elsewhere() {
     let on = Files { root: root.path() };
     assert_eq!(on.second(&settings).unwrap()[0].1.path, FEATURES[0]);
 }
+
+/// The kernel would change them itself; here, a file holds what was written to it last.
+#[test]
+fn what_the_kernel_changes_with_cpus_is_put_back_last() {
+    let root = computer();
+    let write = |path: &str, content: &str| fs::write(root.path().join(path), content).unwrap();
+    let slice = "sys/kernel/debug/sched/base_slice_ns";
+    fs::create_dir_all(root.path().join("sys/kernel/debug/sched")).unwrap();
+    write(slice, "1000\n");
+    let (smt, cpu) = ("sys/devices/system/cpu/smt/control", "sys/devices/system/cpu/cpu2/online");
+    write(cpu, "0\n");
+    let mut computer = Computer::take(root.path(), &root.path().join("journal")).unwrap();
+    let threads = Settings { smt: Some((1, 2)), ..Settings::default() };
+    threads.apply(&mut computer).unwrap();
+    assert_eq!(read(&root, smt), "off");
+    // As the kernel does when threads come back.
+    write(slice, "3000\n");
+    write(cpu, "1\n");
+    computer.undo_from(0).unwrap();
+    assert_eq!([smt, slice, cpu].map(|path| read(&root, path)), ["on", "1000", "0"]);
+    // CPUs that go offline one by one leave others alone.
+    Settings { offline: "2".parse().unwrap(), ..Settings::default() }.apply(&mut computer).unwrap();
+    assert_eq!(computer.changes(), 1, "{computer:?}");
+}
