@@ -10,8 +10,8 @@ use results::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use setting::matches;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use workload::Counter;
 use workload::rtapp::Built;
+use workload::{Benchmark, Counter};
 
 /// How far an experiment is. A cell is a workload under a variant, all its runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +149,11 @@ pub fn check_groups(plan: &Plan) -> Result<(), ExperimentError> {
         let mut names = BTreeSet::new();
         for (w, entry) in plan.file.workloads.iter().enumerate() {
             if !plan.file.variants_of(w).contains(&v) {
+                continue;
+            }
+            // No model has the steps of a command, but it has a name.
+            if let Benchmark::Command(params) = &entry.benchmark {
+                names.insert(params.task().to_owned());
                 continue;
             }
             let built =

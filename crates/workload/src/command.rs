@@ -148,6 +148,12 @@ impl Params {
         }
     }
 
+    /// The name of its task.
+    pub fn task(&self) -> &str {
+        let program = self.argv.first().map_or("", String::as_str);
+        program.rsplit('/').next().unwrap_or(program)
+    }
+
     /// Seconds after which it is ended.
     pub fn timeout_s(&self) -> f64 {
         self.timeout_s.unwrap_or(DEFAULT_TIMEOUT_S)

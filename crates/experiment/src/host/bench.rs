@@ -64,6 +64,8 @@ impl Bench {
             reason: Box::new(reason),
         };
         let computer = |reason| refused("engine host".to_owned(), reason);
+        // What a killed run left would look like something that this computer lacks.
+        Computer::take(&options.root, &options.journal).map_err(|e| computer(e.into()))?;
         let facts = Facts::read(&options.root).map_err(|e| computer(e.into()))?;
         let machine = machine::resolve(machine::HOST)
             .map_err(|e| computer(EngineError::Reported(e.to_string())))?;
@@ -136,7 +138,7 @@ impl Bench {
             return Err(HostError::Interrupted.into());
         };
         let job = &self.jobs[cell.workload];
-        let online = &self.machine.online - &realised.settings.offline;
+        let online = &self.machine.online - &realised.offline;
         if !(&job.bound - &online).is_empty() {
             return Err(HostRealiseError::Field {
                 field: "cpus",
@@ -232,11 +234,8 @@ impl Bench {
             let cpus = own.or(Some(bound).filter(|b| !b.is_empty()))?;
             used = &used | cpus;
         }
-        let gone = self
-            .variants
-            .iter()
-            .flatten()
-            .fold(CpuSet::default(), |all, v| &all | &v.settings.offline);
+        let gone =
+            self.variants.iter().flatten().fold(CpuSet::default(), |all, v| &all | &v.offline);
         // Siblings of used threads share their core.
         let near = used.iter().fold(used.clone(), |all, cpu| &all | &self.machine.core_cpus(cpu));
         let left = |taken: &CpuSet| (&(&self.machine.online - taken) - &gone).iter().last();

@@ -85,12 +85,11 @@ impl Job {
             unit: figure.unit().to_owned(),
             better: figure.better(),
         };
-        let name = Path::new(program).file_name().unwrap_or_default();
         Ok(Job {
             metrics: params.figures().iter().map(metric).collect(),
             warmup: params.warmup,
             bound: CpuSet::default(),
-            tasks: [name.to_string_lossy().into_owned()].into(),
+            tasks: [params.task().to_owned()].into(),
             notes: vec![],
             runs: Runs::Command(Box::new(params.clone()), figures, directory),
         })
@@ -141,8 +140,9 @@ impl Job {
     ) -> Result<Launch, HostRealiseError> {
         let host = &realised.host;
         let priority = host.priority.unwrap_or(0);
+        let online = all.map(|all| all - &realised.offline);
         let mut launch = Launch {
-            cpus: host.cpus.as_ref().or(all).cloned(),
+            cpus: host.cpus.clone().or(online),
             nice: host.nice,
             policy: host.policy.map(|p: HostPolicy| (p.name(), priority)),
             group: self.group(realised)?.map(|path| group_dir(options, &path)),

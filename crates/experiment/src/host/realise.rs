@@ -8,7 +8,7 @@ use host::facts::Facts;
 use host::scheduler::{self, Loader};
 use host::{HostError, Settings};
 use kernel::{Kernel, Version};
-use machine::Machine;
+use machine::{CpuSet, Machine};
 use setting::{KernelFile, Tunable};
 use std::path::PathBuf;
 
@@ -27,6 +27,8 @@ pub struct HostScheduler {
 #[derive(Debug, Clone)]
 pub(super) struct Realised {
     pub(super) settings: Settings,
+    /// CPUs that are offline under it.
+    pub(super) offline: CpuSet,
     pub(super) host: HostEntry,
     pub(super) scheduler: Option<HostScheduler>,
 }
@@ -103,6 +105,16 @@ impl Running {
         all.iter().map(|cpu| self.machine.core_cpus(cpu).len() as u32).max().unwrap_or(1)
     }
 
+    /// CPUs that are offline where so many threads of each core, of so many, are online.
+    fn idle_threads(&self, smt: Option<(u32, u32)>) -> CpuSet {
+        let Some((threads, _)) = smt else { return CpuSet::default() };
+        let is_off = |&cpu: &usize| {
+            let core = self.machine.core_cpus(cpu);
+            core.iter().take_while(|&other| other != cpu).count() >= threads as usize
+        };
+        self.machine.possible().iter().filter(is_off).collect()
+    }
+
     /// Whether the variant at `at` can run in this boot, where `is_named` says that the user named it for this boot.
     fn boots(&self, plan: &Plan, at: usize, is_named: bool) -> Result<(), HostRealiseError> {
         let variant = &plan.file.variants[at];
@@ -149,11 +161,12 @@ impl Running {
         }
         let settings = self.settings(plan, at, &host)?;
         settings.check(&options.root)?;
-        let online = &self.machine.online - &settings.offline;
+        let offline = &settings.offline | &self.idle_threads(settings.smt);
+        let online = &self.machine.online - &offline;
         if let Some(cpus) = host.cpus.as_ref().filter(|cpus| !(&**cpus - &online).is_empty()) {
             return wrong("host.cpus", cpus, format!("some of {online}, which are online"));
         }
-        Ok(Realised { settings, host, scheduler })
+        Ok(Realised { settings, offline, host, scheduler })
     }
 
     fn settings(
