@@ -4,9 +4,14 @@ use crate::HostError;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// The program.
 const BPFTOOL: &str = "bpftool";
+
+/// How long a scheduler may stay that nothing holds.
+const GONE_WITHIN: Duration = Duration::from_secs(20);
+const POLL: Duration = Duration::from_millis(50);
 
 /// Registers the object `file`; the directory `pins` of the BPF file system holds what keeps it registered.
 ///
@@ -26,11 +31,17 @@ pub fn unregister(pins: &Path) -> Result<(), HostError> {
     if pins.exists() {
         std::fs::remove_dir_all(pins).map_err(HostError::io(pins))?;
     }
-    let listed = run(&["struct_ops", "list"].map(OsStr::new))?;
-    for id in schedulers(&listed) {
-        run(&["struct_ops", "unregister", "id", id].map(OsStr::new))?;
+    // One that a link held goes a moment after the link, and refuses to be unregistered until then.
+    let since = Instant::now();
+    loop {
+        let listed = run(&["struct_ops", "list"].map(OsStr::new))?;
+        let unregister = |id| run(&["struct_ops", "unregister", "id", id].map(OsStr::new));
+        match schedulers(&listed).into_iter().map(unregister).find_map(Result::err) {
+            None => return Ok(()),
+            Some(reason) if since.elapsed() > GONE_WITHIN => return Err(reason),
+            Some(_) => std::thread::sleep(POLL),
+        }
     }
-    Ok(())
 }
 
 /// Numbers of the schedulers in lines such as `12: plain_ops sched_ext_ops`.

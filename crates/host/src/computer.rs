@@ -81,7 +81,9 @@ impl Computer {
 
     fn write(&self, file: &KernelFile) -> Result<(), HostError> {
         let path = self.path(&file.path);
-        std::fs::write(&path, &file.value).map_err(|source| HostError::Write {
+        // The kernel hears of no empty write.
+        let bytes = if file.value.is_empty() { "\n" } else { &file.value };
+        std::fs::write(&path, bytes).map_err(|source| HostError::Write {
             path: path.clone(),
             value: file.value.clone(),
             source,
@@ -127,8 +129,9 @@ impl Computer {
             if has_groups {
                 switch_on(self, &dir)?;
             }
+            // They go with their group: what they held is not to be put back.
             for (file, value) in &group.files {
-                self.set(&KernelFile::value(format!("{dir}/{file}"), value))?;
+                self.write(&KernelFile::value(format!("{dir}/{file}"), value))?;
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! What can go wrong on this computer.
 
+use crate::scheduler::Gone;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -74,6 +75,14 @@ pub enum HostError {
     /// A scheduler that did not come or did not stay.
     #[error("scheduler: {0}")]
     Scheduler(String),
+    /// A scheduler that was not enabled, with what kernel and scheduler say.
+    #[error("scheduler: {reason}")]
+    NotEnabled {
+        /// What happened.
+        reason: String,
+        /// What was said.
+        gone: Gone,
+    },
     /// Some settings that could not be put back, a line each.
     #[error("not put back: {}", .0.join("; "))]
     Left(Vec<String>),

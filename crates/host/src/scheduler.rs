@@ -114,10 +114,9 @@ impl Loaded {
         match loaded.wait(computer, before) {
             Ok(()) => Ok(loaded),
             Err(reason) => {
-                let Gone { log, said } = loaded.gone();
-                let undone = loaded.unload(computer);
-                let lines = format!("{reason}\n{}", [log.trim(), said.trim()].join("\n"));
-                undone.and(Err(HostError::Scheduler(lines.trim().to_owned())))
+                let gone = loaded.gone();
+                loaded.unload(computer)?;
+                Err(HostError::NotEnabled { reason, gone })
             }
         }
     }

@@ -34,6 +34,16 @@ struct Measured {
     spoiled: Vec<Spoiled>,
 }
 
+/// A scheduler's failure with what was said of it, short enough for people.
+fn not_enabled(error: HostError) -> EngineError {
+    match error {
+        HostError::NotEnabled { reason, gone: Gone { log, said } } => EngineError::Reported(
+            format!("scheduler: {reason}: {}", vm::sched_ext::thrown_out(&log, &said)),
+        ),
+        other => other.into(),
+    }
+}
+
 /// Runs in turns.
 pub(super) struct Turns<'a> {
     pub(super) bench: &'a Bench,
@@ -240,7 +250,10 @@ impl Turns<'_> {
         let scheduler = bench.variants[of.variant].as_ref().and_then(|v| v.scheduler.as_ref());
         let work = bench.work.path();
         let loaded = match scheduler {
-            Some(scheduler) => Some(Loaded::load(self.computer, &scheduler.loader, work)?),
+            Some(scheduler) => {
+                let loaded = Loaded::load(self.computer, &scheduler.loader, work);
+                Some(loaded.map_err(not_enabled)?)
+            }
             None => None,
         };
         let measured = self.launch(of, loaded.as_ref(), work);

@@ -138,6 +138,17 @@ fn old_kernels_have_their_features_elsewhere() {
     assert_eq!(on.second(&settings).unwrap()[0].1.path, FEATURES[0]);
 }
 
+#[test]
+fn an_empty_value_is_put_back() {
+    let root = computer();
+    let path = "proc/sys/kernel/domainname";
+    fs::write(root.path().join(path), "").unwrap();
+    let mut computer = Computer::take(root.path(), &root.path().join("journal")).unwrap();
+    computer.set(&KernelFile::sysctl("kernel.domainname", "x")).unwrap();
+    computer.undo_from(0).unwrap();
+    assert_eq!(fs::read(root.path().join(path)).unwrap(), b"\n");
+}
+
 /// The kernel would change them itself; here, a file holds what was written to it last.
 #[test]
 fn what_the_kernel_changes_with_cpus_is_put_back_last() {
