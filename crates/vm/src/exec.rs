@@ -6,7 +6,8 @@ use crate::foreign::{self, name_of, quoted, read};
 use crate::frames::{Said, Stream};
 use crate::initramfs::Initramfs;
 use crate::qemu::Qemu;
-use crate::{KernelImage, VmError, guest};
+use crate::sched_ext::BPFTOOL;
+use crate::{Arch, Cache, KernelImage, VmError, guest};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -16,6 +17,32 @@ const PROGRAMS: &str = "programs";
 const HOME: &str = "root";
 /// The file with the script's exit code.
 const STATUS: &str = "status";
+
+/// A program that a guest gets, with the tree that has its libraries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    file: PathBuf,
+    root: PathBuf,
+}
+
+impl Given {
+    /// The program `file` of this computer, for guests of `arch` whose unpacked packages are `guest`.
+    ///
+    /// # Errors
+    /// A file that is no program for `arch`, and libraries that are not there.
+    pub fn own(file: &Path, arch: Arch, guest: &Path) -> Result<Given, VmError> {
+        Ok(Given { file: file.to_owned(), root: foreign::root_of(file, arch, guest)? })
+    }
+
+    /// Debian's bpftool, which is fetched where it is missing.
+    ///
+    /// # Errors
+    /// No programs for guests, and what apt says.
+    pub fn bpftool(cache: &Cache, arch: Arch) -> Result<Given, VmError> {
+        let root = cache.bpftool(arch)?;
+        Ok(Given { file: root.join(BPFTOOL), root })
+    }
+}
 
 /// What a script in a guest needs.
 #[derive(Debug, Clone)]
@@ -30,8 +57,8 @@ pub struct Exec<'a> {
     pub machine: &'a [String],
     /// What follows on the kernel's command line, the board's words included.
     pub append: &'a str,
-    /// Programs of this computer, which the script finds in its PATH.
-    pub programs: &'a [PathBuf],
+    /// Programs that the script finds in its PATH.
+    pub programs: &'a [Given],
     /// Files and directories of this computer, and where they go; a path without a leading slash begins in the script's directory.
     pub files: &'a [(PathBuf, String)],
     /// The script.
@@ -85,12 +112,20 @@ impl Exec<'_> {
     fn root(&self) -> Result<Initramfs, VmError> {
         let mut root = guest::base(self.tree, self.kernel)?;
         root.directory(HOME);
-        for (at, file) in self.programs.iter().enumerate() {
-            let libraries = foreign::root_of(file, self.kernel.arch, self.tree)?;
+        let mut start = String::new();
+        for (at, Given { file, root: libraries }) in self.programs.iter().enumerate() {
             let (dir, name) = (format!("{PROGRAMS}/{at}"), name_of(file));
-            let words = foreign::add(&mut root, &dir, &libraries, file, &name)?;
-            let start = format!("#!/bin/sh\nexec {} \"$@\"\n", quoted(&words));
-            root.file(&format!("{PROGRAMS}/bin/{name}"), 0o755, start);
+            let words = foreign::add(&mut root, &dir, libraries, file, &name)?;
+            let command = format!("{} \"$@\"", quoted(&words));
+            root.file(
+                &format!("{PROGRAMS}/bin/{name}"),
+                0o755,
+                format!("#!/bin/sh\nexec {command}\n"),
+            );
+            // Busybox's shell takes its own programs before it looks at PATH.
+            if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                start.push_str(&format!("{name}() {{ {command}; }}\n"));
+            }
         }
         for (from, to) in self.files {
             let to = match to.strip_prefix('/') {
@@ -105,6 +140,7 @@ impl Exec<'_> {
             root.file(&config, 0o644, read(&self.kernel.config)?);
         }
         root.file("script", 0o644, read(self.script)?);
+        root.file("start", 0o644, start + ". /script\n");
         root.file("job", 0o644, format!("PATH=/{PROGRAMS}/bin:$PATH\nscript\n"));
         Ok(root)
     }
@@ -123,11 +159,12 @@ fn add_file(root: &mut Initramfs, from: &Path, to: &str) -> Result<(), VmError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arch, host_arch};
+    use crate::host_arch;
 
     /// The archive of a guest of `arch` with the program and the files.
     fn archive(arch: Arch, program: &str, files: &[(PathBuf, String)]) -> Result<Vec<u8>, String> {
         let dir = tempfile::tempdir().unwrap();
+        let given = Given::own(Path::new(program), arch, dir.path()).map_err(|e| e.to_string())?;
         let path = |name: &str| dir.path().join(name);
         std::fs::create_dir_all(path("tree/bin")).unwrap();
         std::fs::write(path("tree/bin/busybox"), "").unwrap();
@@ -147,7 +184,7 @@ mod tests {
             board: &Board::of(&machine, false).unwrap(),
             machine: &[],
             append: "",
-            programs: &[program.into()],
+            programs: &[given],
             files,
             script: &path("script"),
             limits: Limits { silent_s: 1, total_s: 1 },

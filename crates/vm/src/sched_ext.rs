@@ -21,7 +21,7 @@ const SCRIPT: &str = include_str!("guest/scheduler.sh");
 /// Where it is in a guest.
 const SCRIPT_PATH: &str = "scheduler.sh";
 /// Where bpftool is in its package.
-const BPFTOOL: &str = "usr/sbin/bpftool";
+pub(crate) const BPFTOOL: &str = "usr/sbin/bpftool";
 
 /// A scheduler that guests of one architecture can load.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,7 +150,7 @@ impl Cache {
     ///
     /// # Errors
     /// No programs for guests, and what apt says.
-    fn bpftool(&self, arch: Arch) -> Result<PathBuf, VmError> {
+    pub(crate) fn bpftool(&self, arch: Arch) -> Result<PathBuf, VmError> {
         let guest = self.guest(arch)?;
         let name = guest.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
         let suite = name.strip_suffix(&format!("-{arch}")).unwrap_or(&name);

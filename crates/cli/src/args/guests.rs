@@ -297,6 +297,9 @@ pub struct ExecArgs {
     /// It comes with its libraries, and must be of the guest's architecture
     #[arg(long = "program", value_name = "PATH")]
     pub programs: Vec<PathBuf>,
+    /// Also give the guest Debian's bpftool, which is fetched where it is missing
+    #[arg(long)]
+    pub bpftool: bool,
     /// A file or directory of this computer for the guest; may be repeated. Without a place, or with a
     /// relative one, it is in the directory in which the script begins
     #[arg(long = "file", value_name = "FROM[:TO]")]

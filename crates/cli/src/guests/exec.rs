@@ -1,5 +1,6 @@
 //! `schedscape vm exec`.
 
+use super::cache;
 use super::guest::Ready;
 use crate::Failure;
 use crate::args::ExecArgs;
@@ -7,16 +8,22 @@ use crate::progress::bar;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vm::exec::Given;
 use vm::frames::Stream;
 
 /// Runs a script in a guest; exit code 1 where its own is not 0.
 pub fn exec(args: &ExecArgs) -> Result<ExitCode, Failure> {
-    let programs: Vec<PathBuf> =
-        args.programs.iter().map(|name| program(name)).collect::<Result<_, _>>()?;
     let files: Vec<(PathBuf, String)> =
         args.files.iter().map(|file| placed(file)).collect::<Result<_, _>>()?;
     let machine = machine::resolve(&args.machine)?;
     let ready = Ready::new(&machine, args.plain, &args.guest)?;
+    let arch = ready.kernel.arch;
+    let given = |name: &PathBuf| Ok(Given::own(&program(name)?, arch, &ready.programs)?);
+    let mut programs: Vec<Given> =
+        args.programs.iter().map(given).collect::<Result<_, Failure>>()?;
+    if args.bpftool {
+        programs.push(Given::bpftool(&cache(&args.guest.cache)?, arch)?);
+    }
     ready.announce()?;
     let bar = bar("{spinner} {elapsed} {wide_msg}")?;
     bar.set_message("QEMU starts");

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use vm::board::Board;
 use vm::boot::Limits;
 use vm::capture::{Capture, Step};
-use vm::exec::Exec;
+use vm::exec::{Exec, Given};
 use vm::firmware::described;
 use vm::frames::{Said, Stream};
 use vm::qemu::Qemu;
@@ -35,7 +35,7 @@ pub struct Ready {
     /// The kernel as a model, for predictions.
     pub model: Kernel,
     qemu: Qemu,
-    programs: PathBuf,
+    pub programs: PathBuf,
     accel: Vec<String>,
     append: String,
     limits: Limits,
@@ -135,7 +135,7 @@ impl Ready {
     pub fn exec(
         &self,
         script: &Path,
-        programs: &[PathBuf],
+        programs: &[Given],
         files: &[(PathBuf, String)],
         print: &mut dyn FnMut(Stream, &str),
         hear: &mut dyn FnMut(&str),

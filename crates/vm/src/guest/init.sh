@@ -233,6 +233,11 @@ printed() {
     done
 }
 
+# session ID: processes of the session.
+session() {
+    sed -n "s/^\([0-9]*\) .*) [A-Z] [0-9]* [0-9]* $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/null
+}
+
 # script: runs the user's, and sends its exit code. What it left in the background ends with it.
 script() {
     mkfifo /tmp/out /tmp/err
@@ -241,11 +246,13 @@ script() {
     printed err < /tmp/err &
     readers="$readers $!"
     cd /root || return 1
-    setsid sh /script > /tmp/out 2> /tmp/err < /dev/null &
+    setsid sh /start > /tmp/out 2> /tmp/err < /dev/null &
     leader=$!
     wait "$leader"
     echo "$?" > /tmp/status
-    pkill -KILL -s "$leader"
+    for process in $(session "$leader"); do
+        kill -KILL "$process" 2>/dev/null
+    done
     # shellcheck disable=SC2086 # Several.
     wait $readers
     send status /tmp/status
