@@ -66,7 +66,12 @@ impl Computer {
             return Ok(());
         }
         self.journal.add(Undo::write(&file.undone(&before)))?;
-        self.write(file)
+        let written = self.write(file);
+        // A write that the kernel refused has changed nothing, and what it does not know cannot be put back.
+        if written.is_err() && std::fs::read_to_string(&path).is_ok_and(|now| now == before) {
+            self.journal.truncate(self.changes() - 1)?;
+        }
+        written
     }
 
     /// Journals what the file `path` holds, so that it holds that at the end: a change that is about to be made has an effect on it.

@@ -9,7 +9,7 @@ use crate::perf::Counters;
 use crate::process::{self, Process};
 use machine::CpuSet;
 use nix::sched::{sched_getaffinity, sched_setaffinity};
-use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage};
 use nix::unistd::{AccessFlags, Pid, access};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -57,6 +57,17 @@ pub struct Launch {
     pub group: Option<PathBuf>,
     /// When it is ended.
     pub timeout: Duration,
+}
+
+/// What this user may ask of the scheduler.
+#[derive(Debug, Clone, Copy)]
+struct Allowed {
+    /// The nice value of this process.
+    nice: i32,
+    /// Whether all is allowed (`CAP_SYS_NICE`).
+    all: bool,
+    lowest_nice: i32,
+    priority: u64,
 }
 
 /// How a command ended.
@@ -166,6 +177,44 @@ impl Launch {
             stderr: text(&err)?,
             counters: open.read(),
         })
+    }
+
+    /// Whether this user may give a command its nice value and policy.
+    ///
+    /// # Errors
+    /// What takes root, or a limit that this user does not have.
+    pub fn check(&self) -> Result<(), HostError> {
+        let limit = |of| getrlimit(of).map_or(0, |(soft, _)| soft);
+        let own = Allowed {
+            nice: own_nice(),
+            all: process::may_schedule(),
+            // In the limit's own numbers, 40 is the nice value -20.
+            lowest_nice: 20 - i32::try_from(limit(Resource::RLIMIT_NICE)).unwrap_or(40).min(40),
+            priority: limit(Resource::RLIMIT_RTPRIO),
+        };
+        self.allowed(own)
+    }
+
+    fn allowed(&self, own: Allowed) -> Result<(), HostError> {
+        let refuse = |field: &str, found: String, expected: String| {
+            Err(HostError::NotHere { field: field.to_owned(), found, expected })
+        };
+        if let Some(nice) = self.nice.map(i32::from)
+            && !own.all
+            && nice < own.nice.min(own.lowest_nice)
+        {
+            let least = own.nice.min(own.lowest_nice);
+            return refuse("host.nice", nice.to_string(), format!("at least {least}, or root"));
+        }
+        if let Some((policy, priority)) = self.policy
+            && !own.all
+            && u64::from(priority) > own.priority
+        {
+            let found = format!("{policy} with priority {priority}");
+            let expected = format!("at most {} (ulimit -r), or root", own.priority);
+            return refuse("host.policy", found, expected);
+        }
+        Ok(())
     }
 
     /// The words that start the shell.

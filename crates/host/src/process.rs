@@ -12,6 +12,17 @@ pub fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
+/// The number of `CAP_SYS_NICE`.
+const SYS_NICE: u32 = 23;
+
+/// Whether this process may give any nice value and any policy.
+pub(crate) fn may_schedule() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|text| u64::from_str_radix(text.trim(), 16).ok());
+    effective.is_some_and(|all| all & (1 << SYS_NICE) != 0)
+}
+
 /// How long a process may take to end after a signal.
 const GRACE: Duration = Duration::from_secs(5);
 /// How often that is looked at.

@@ -43,12 +43,14 @@ pub struct Loaded {
     at: usize,
     program: Option<(Child, Process)>,
     output: PathBuf,
+    /// The last line of the kernel's log before.
+    logged: Option<String>,
 }
 
 /// What there is to say of a scheduler that did not stay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gone {
-    /// The kernel's log; empty where it may not be read.
+    /// The kernel's log since it was loaded; empty where it may not be read.
     pub log: String,
     /// The last lines that the scheduler printed.
     pub said: String,
@@ -102,6 +104,7 @@ impl Loaded {
         let at = computer.changes();
         let output = work.join("scheduler.log");
         let before = count(computer)?;
+        let logged = log().lines().last().map(str::to_owned);
         let program = match loader {
             Loader::Program(words) => Some(start(computer, words, &output)?),
             Loader::Object(file) => {
@@ -110,7 +113,8 @@ impl Loaded {
                 None
             }
         };
-        let mut loaded = Loaded { ops: String::new(), count: before, at, program, output };
+        let ops = String::new();
+        let mut loaded = Loaded { ops, count: before, at, program, output, logged };
         match loaded.wait(computer, before) {
             Ok(()) => Ok(loaded),
             Err(reason) => {
@@ -155,12 +159,11 @@ impl Loaded {
     }
 
     fn gone(&self) -> Gone {
-        let log = Command::new("dmesg").output().map(|o| o.stdout).unwrap_or_default();
         let said = std::fs::read(&self.output).unwrap_or_default();
         let said = String::from_utf8_lossy(&said);
         let lines: Vec<&str> = said.lines().collect();
         Gone {
-            log: String::from_utf8_lossy(&log).into_owned(),
+            log: after(&log(), self.logged.as_deref()),
             said: lines[lines.len().saturating_sub(LINES)..].join("\n"),
         }
     }
@@ -184,6 +187,19 @@ impl Loaded {
         }
         Ok(())
     }
+}
+
+/// The kernel's log; empty where it may not be read.
+fn log() -> String {
+    let said = Command::new("dmesg").output().map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+/// What follows the line `last` in `log`; all of it where that line is no longer there. Lines begin with the time.
+fn after(log: &str, last: Option<&str>) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    let begin = lines.iter().rposition(|line| Some(*line) == last).map_or(0, |at| at + 1);
+    lines[begin..].join("\n")
 }
 
 fn start(
@@ -239,4 +255,17 @@ pub fn events(computer: &Computer) -> Result<Vec<(String, u64)>, HostError> {
     };
     let bad = |line: &str| HostError::Scheduler(format!("{CLASS}/root/events: found `{line}`"));
     text.lines().map(|line| event(line).ok_or_else(|| bad(line))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_of_an_earlier_scheduler_is_left_out() {
+        let log = "[1] a\n[2] disabled\n[3] b\n[4] c\n";
+        assert_eq!(after(log, Some("[2] disabled")), "[3] b\n[4] c");
+        assert_eq!(after(log, Some("[0] gone")), log.trim_end());
+        assert_eq!(after("[1] a\n", Some("[1] a")), "");
+    }
 }

@@ -8,7 +8,7 @@ use crate::computer::{Computer, GROUPS};
 use machine::CpuSet;
 use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
-use setting::{Group, KernelFile};
+use setting::{Form, Group, KernelFile};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -202,7 +202,9 @@ impl Files<'_> {
             all.extend(self.idle_state(name, on)?);
         }
         for (field, file) in &settings.files {
-            all.push((field.clone(), self.placed(file)));
+            let file = self.placed(file);
+            self.refuse_unknown_feature(field, &file)?;
+            all.push((field.clone(), file));
         }
         Ok(all)
     }
@@ -213,6 +215,18 @@ impl Files<'_> {
         match file.path == new && !self.has(new) && self.has(old) {
             true => KernelFile { path: old.to_owned(), ..file.clone() },
             false => file.clone(),
+        }
+    }
+
+    /// Refuses a feature that the kernel does not list.
+    fn refuse_unknown_feature(&self, field: &str, file: &KernelFile) -> Result<(), HostError> {
+        let known = self.read(&file.path).filter(|_| file.form == Form::Feature);
+        match known.is_none_or(|list| file.is_held_by(&list) || file.undone("").is_held_by(&list)) {
+            true => Ok(()),
+            false => {
+                let found = format!("none of that name in {}", file.path);
+                Err(lacks(field, found, "a feature that this kernel has"))
+            }
         }
     }
 

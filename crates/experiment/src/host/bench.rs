@@ -108,7 +108,7 @@ impl Bench {
     /// Looks for what only workload and variant together lack.
     fn check(&self, options: &Options) -> Result<(), ExperimentError> {
         for cell in &self.cells {
-            let launched = self.launch(cell, options, None);
+            let launched = self.launch(cell, options, None).and_then(|l| Ok(l.check()?));
             launched.map_err(|reason| self.refused(cell, reason.into()))?;
         }
         Ok(())

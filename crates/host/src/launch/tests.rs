@@ -82,3 +82,24 @@ fn who_hears_of_it_first_may_refuse() {
     assert!(matches!(ended, Err(HostError::Scheduler(_))));
     assert!(!work.path().join("stdout").exists(), "it did not begin");
 }
+
+#[test]
+fn what_takes_root_is_refused_before_it_starts() {
+    let user = Allowed { nice: 0, all: false, lowest_nice: 20, priority: 0 };
+    let refused = |launch: &Launch, own| launch.allowed(own).err().map(|e| e.to_string());
+    let nice = Launch { nice: Some(-5), ..Launch::default() };
+    assert_eq!(
+        refused(&nice, user).as_deref(),
+        Some("host.nice: found -5, expected at least 0, or root")
+    );
+    assert_eq!(refused(&nice, Allowed { lowest_nice: -10, ..user }), None);
+    assert_eq!(refused(&nice, Allowed { all: true, ..user }), None);
+    let fifo = Launch { policy: Some(("fifo", 7)), ..Launch::default() };
+    assert_eq!(
+        refused(&fifo, user).as_deref(),
+        Some("host.policy: found fifo with priority 7, expected at most 0 (ulimit -r), or root")
+    );
+    assert_eq!(refused(&fifo, Allowed { priority: 7, ..user }), None);
+    let batch = Launch { nice: Some(5), policy: Some(("batch", 0)), ..Launch::default() };
+    assert_eq!(refused(&batch, user), None);
+}

@@ -136,6 +136,24 @@ fn old_kernels_have_their_features_elsewhere() {
     let settings = Settings { files: vec![file], ..Settings::default() };
     let on = Files { root: root.path() };
     assert_eq!(on.second(&settings).unwrap()[0].1.path, FEATURES[0]);
+    let file = ("features.X".to_owned(), KernelFile::feature("X", true));
+    let unknown = Settings { files: vec![file], ..Settings::default() };
+    let error = unknown.check(root.path()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("features.X: found none of that name in /sys/kernel/debug"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_refused_write_leaves_nothing_to_put_back() {
+    let root = computer();
+    let mut computer = Computer::take(root.path(), &root.path().join("journal")).unwrap();
+    let file = root.path().join("proc/sys/kernel/numa_balancing");
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o400)).unwrap();
+    let set = computer.set(&KernelFile::sysctl("kernel.numa_balancing", 0));
+    // Root may write to any file.
+    assert_eq!(computer.changes(), usize::from(set.is_ok()));
 }
 
 #[test]
