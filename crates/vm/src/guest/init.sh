@@ -240,22 +240,22 @@ session() {
 
 # script: runs the user's, and sends its exit code. What it left in the background ends with it.
 script() {
-    mkfifo /tmp/out /tmp/err
-    printed out < /tmp/out &
+    mkfifo /run/out /run/err
+    printed out < /run/out &
     readers=$!
-    printed err < /tmp/err &
+    printed err < /run/err &
     readers="$readers $!"
     cd /root || return 1
-    setsid sh /start > /tmp/out 2> /tmp/err < /dev/null &
+    setsid sh /start > /run/out 2> /run/err < /dev/null &
     leader=$!
     wait "$leader"
-    echo "$?" > /tmp/status
+    echo "$?" > /run/status
     for process in $(session "$leader"); do
         kill -KILL "$process" 2>/dev/null
     done
     # shellcheck disable=SC2086 # Several.
     wait $readers
-    send status /tmp/status
+    send status /run/status
 }
 
 # Everything captured, as one archive.
