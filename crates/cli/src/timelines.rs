@@ -8,17 +8,20 @@ use crate::output::{print, write_file};
 use crate::sources::library;
 use definition::{ExperimentFile, Plan, folder_of};
 use experiment::Again;
-use machine::Snapshot;
+use machine::{CpuSet, Snapshot};
 use results::{Engine, Results, store};
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use trace::{
-    About, Choice, Filter, FtraceText, Perfetto, Recorder, Sink, TraceDat, TraceError, cpu_names,
+    About, Choice, Filter, FtraceText, Perfetto, Read, Recorder, Recording, Sink, TraceDat,
+    TraceError, cpu_names,
 };
 
 /// The directory beside a capture's `trace.txt` that describes the machine as it booted.
 const CAPTURED: &str = "boot";
+
+/// A timeline that is being written.
+type Timeline<'a> = Filter<Box<dyn Sink + 'a>>;
 
 pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
     let format = format(args)?;
@@ -154,7 +157,7 @@ fn in_guest(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
             cpu_names: cpu_names(&traced.machine, Some(&domains)),
         };
         let text = traced.answer.trace().ok_or_else(|| format!("{name}: found no timeline"))?;
-        converted(args, format, file, &about, text, &name)
+        converted(args, format, file, &about, |sink| trace::read(text, sink), &name)
     })?;
     print(&text)
 }
@@ -172,38 +175,67 @@ fn recorded(args: &TraceArgs, format: TraceFormat) -> Result<(), Failure> {
         let expected = "expected an experiment (.toml) or a directory of `run --out`";
         return Err(format!("{source}: found a file for {option}, {expected}").into());
     }
-    let text = File::open(&args.source).map_err(|e| format!("{source}: {e}"))?;
-    let text = BufReader::with_capacity(1 << 16, text);
+    let recording = Recording::open(&args.source).map_err(|e| format!("{source}: {e}"))?;
     let about = about_recorded(&args.source)?;
     let text = write_file(&args.output, |file| {
-        converted(args, format, file, &about, text, &source.to_string())
+        let read = |sink: &mut Timeline| recording.read(sink);
+        converted(args, format, file, &about, read, &source.to_string())
     })?;
     print(&text)
 }
 
-/// A kernel's text in another form, and what is said of it.
-fn converted(
+/// A kernel's records in another form, and what is said of them.
+fn converted<'a>(
     args: &TraceArgs,
     format: TraceFormat,
-    file: &File,
+    file: &'a File,
     about: &About,
-    text: impl BufRead,
+    read: impl FnOnce(&mut Timeline<'a>) -> Result<Read, TraceError>,
     source: &str,
 ) -> Result<String, Failure> {
     let mut filter = sink(args, format, file, about, true)?;
-    let read = trace::read(text, &mut filter).map_err(|e| match e {
+    let read = read(&mut filter).map_err(|e| match e {
         TraceError::Output(_) => output(e),
         e => format!("{source}: {e}").into(),
     })?;
     filter.finish().map_err(output)?;
-    let mut of = format!("{} of {source}", read.events);
+    let of = format!("{} of {source}", read.events);
+    Ok(written(args, filter.passed(), &of)? + &summary(&read))
+}
+
+/// Names of skipped events that are said.
+const NAMED: usize = 5;
+
+/// What a recording held, and what of it is missing.
+fn summary(read: &Read) -> String {
+    let kinds = read.by_kind.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>();
+    let most = read.by_cpu.iter().max_by_key(|(_, n)| **n);
+    let mut lines = vec![format!("read: {}", kinds.join(", "))];
+    if let Some((cpu, n)) = most {
+        let cpus = CpuSet::from_iter(read.by_cpu.keys().map(|&cpu| cpu as usize));
+        lines.push(format!("CPUs: {cpus}, most on CPU {cpu} with {n}"));
+    }
     if read.others > 0 {
-        of.push_str(&format!(", {} lines of other events left out", read.others));
+        let mut names: Vec<(&String, &u64)> = read.skipped.iter().collect();
+        names.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+        let mut named: Vec<String> =
+            names.iter().take(NAMED).map(|(name, n)| format!("{name} {n}")).collect();
+        if names.len() > NAMED {
+            named.push(format!("{} more", names.len() - NAMED));
+        }
+        let named =
+            if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
+        lines.push(format!("left out: {} records of other events{named}", read.others));
     }
-    if read.lost > 0 {
-        of.push_str(&format!(", {} lost by the kernel, which had no room for them", read.lost));
-    }
-    written(args, filter.passed(), &of)
+    let flaws = [
+        (read.lost, "records lost by the kernel, which had no room for them"),
+        (read.gaps, "gaps in which the kernel lost records without counting them"),
+        (read.damaged, "damaged records or pages, left out"),
+        (read.jumps, "records with a time before that of their CPU's previous one"),
+        (read.cut.into(), "end: the file is cut, and what follows is missing"),
+    ];
+    lines.extend(flaws.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
+    lines.iter().map(|line| format!("  {line}\n")).collect()
 }
 
 /// What a capture says of its machine beside `trace.txt`; little where there is nothing beside it.
@@ -316,7 +348,7 @@ fn sink<'a>(
     file: &'a File,
     about: &About,
     irq_info: bool,
-) -> Result<Filter<Box<dyn Sink + 'a>>, Failure> {
+) -> Result<Timeline<'a>, Failure> {
     let sink: Box<dyn Sink + 'a> = match format {
         TraceFormat::Perfetto => Box::new(Perfetto::new(file, about).map_err(output)?),
         TraceFormat::Ftrace => {

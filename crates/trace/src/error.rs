@@ -21,6 +21,16 @@ pub enum TraceError {
         /// What was expected.
         expected: &'static str,
     },
+    /// A part of a binary file that is none.
+    #[error("{field}: found {found}, expected {expected}")]
+    File {
+        /// The part.
+        field: &'static str,
+        /// What was found; only the beginning if it is long.
+        found: String,
+        /// What was expected.
+        expected: &'static str,
+    },
     /// A record of a CPU that the machine does not have.
     #[error("trace: found CPU {found}, expected a machine of {cpus} CPUs")]
     Cpu {
@@ -29,9 +39,9 @@ pub enum TraceError {
         /// CPUs of the machine.
         cpus: usize,
     },
-    /// A text without any event that timelines show.
+    /// A recording without any event that timelines show.
     #[error(
-        "trace: found none of sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task, cpu_frequency and cpu_idle, expected ftrace's text with some"
+        "trace: found none of sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task, cpu_frequency and cpu_idle, expected a recording with some"
     )]
     NoEvents,
 }

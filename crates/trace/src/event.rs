@@ -25,6 +25,19 @@ impl Comm {
         comm
     }
 
+    /// The same of bytes, which the kernel does not promise to be UTF-8.
+    pub(crate) fn from_bytes(name: &[u8]) -> Comm {
+        let mut comm = Comm::default();
+        match comm.bytes.get_mut(..name.len()) {
+            Some(place) if name.iter().all(|b| (b' '..=b'~').contains(b)) => {
+                place.copy_from_slice(name);
+                comm.len = name.len() as u8;
+                comm
+            }
+            _ => Comm::new(&String::from_utf8_lossy(name)),
+        }
+    }
+
     /// Name of a CPU's idle task in `sched_switch`.
     pub fn swapper(cpu: u32) -> Comm {
         Comm::numbered("swapper/", cpu)
@@ -250,6 +263,38 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Names of all kinds: those of the kernel's tracepoints and of the guests' probes.
+    pub(crate) const NAMES: [&str; 11] = [
+        "sched_switch",
+        "sched_waking",
+        "sched_wakeup",
+        "sched_wakeup_new",
+        "sched_migrate_task",
+        "cpu_frequency",
+        "cpu_idle",
+        "place_asked",
+        "place_answered",
+        "runnable",
+        "clock",
+    ];
+
+    /// Its place in [`Kind::NAMES`].
+    pub(crate) fn number(&self) -> usize {
+        match self {
+            Kind::Switch { .. } => 0,
+            Kind::Waking { .. } => 1,
+            Kind::Wakeup { .. } => 2,
+            Kind::WakeupNew { .. } => 3,
+            Kind::Migrate { .. } => 4,
+            Kind::Frequency { .. } => 5,
+            Kind::Idle { .. } => 6,
+            Kind::PlaceAsked { .. } => 7,
+            Kind::PlaceAnswered { .. } => 8,
+            Kind::Runnable { .. } => 9,
+            Kind::Clock { .. } => 10,
+        }
+    }
+
     /// Whether the kernel has a tracepoint for it.
     pub fn is_tracepoint(&self) -> bool {
         !matches!(

@@ -1,7 +1,7 @@
 //! Timelines of what happened on each CPU, written as Perfetto protobuf, ftrace text or trace-cmd's trace.dat.
 //!
-//! An [`Event`] is the record of one tracepoint. Events come from a simulated run ([`Recorder`]) or from a kernel's ftrace text
-//! ([`read`]), may pass a [`Filter`], and end in a writer: [`FtraceText`], [`Perfetto`] or [`TraceDat`]. Each stage is a
+//! An [`Event`] is the record of one tracepoint. Events come from a simulated run ([`Recorder`]) or from a recording of a
+//! kernel ([`Recording`]; [`read`] for text), may pass a [`Filter`], and end in a writer: [`FtraceText`], [`Perfetto`] or [`TraceDat`]. Each stage is a
 //! [`Sink`] that takes one event at a time, so memory does not grow with the length of a run.
 
 mod error;
@@ -21,7 +21,7 @@ pub use event::{Comm, Context, Event, Kind, Sink, Task, TaskState, WakeMemory};
 pub use filter::{Choice, Filter};
 pub use ftrace::FtraceText;
 pub use perfetto::{About, Perfetto};
-pub use reader::{Read, read};
+pub use reader::{FileKind, Read, Recording, read};
 pub use recorder::Recorder;
 pub use topology::cpu_names;
 pub use tracedat::TraceDat;

@@ -17,12 +17,16 @@ Examples:
       --variant thread-groups -o guest.pftrace
   schedscape vm capture power9-big-core -o capture --trace
   schedscape trace capture/trace.txt -o capture.pftrace
+  schedscape trace trace.dat -o recorded.pftrace
+  schedscape trace perf.data --from-ms 100 --to-ms 150 -o window.trace
 
 A run is simulated again with its own seed, so a stored run needs no timeline; on a real kernel it is
-run anew. Perfetto's form opens in https://ui.perfetto.dev; ftrace's text is what
+run anew. What a real machine recorded is told by its first bytes: `trace-cmd record -e sched -e power`
+and `perf sched record` write files that can be read as they are. Perfetto's form opens in https://ui.perfetto.dev; ftrace's text is what
 /sys/kernel/tracing/trace prints; trace-cmd and KernelShark read trace.dat.")]
 pub struct TraceArgs {
-    /// An experiment file (.toml), a directory written by `run --out`, or a kernel's ftrace text
+    /// An experiment file (.toml), a directory written by `run --out`, or what a kernel recorded:
+    /// ftrace's text (also .gz), trace-cmd's trace.dat, perf's perf.data
     pub source: PathBuf,
     /// Workload [default: the only one of the experiment]
     #[arg(long, value_name = "NAME")]

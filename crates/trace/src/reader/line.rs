@@ -6,11 +6,11 @@ use machine::MAX_CPUS;
 
 /// A parsed line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum Line<'a> {
     /// A record that timelines show.
     Event(Event),
-    /// A record of another event.
-    Other,
+    /// A record of another event, with its name if it has one.
+    Other(Option<&'a str>),
     /// A comment that counts records missing from the text.
     Lost(u64),
     /// Another comment, an empty line, or a note of lost records.
@@ -41,7 +41,7 @@ struct Reader<'a> {
 }
 
 /// A record is `COMM-PID [CPU] FLAGS TIME: EVENT: FIELDS`; COMM may hold spaces and dashes.
-pub(super) fn parse(text: &str, line: u64) -> Result<Line, TraceError> {
+pub(super) fn parse(text: &str, line: u64) -> Result<Line<'_>, TraceError> {
     let text = text.trim();
     if let Some(counts) = text.strip_prefix(COUNTS) {
         return Ok(lost(counts).map_or(Line::Nothing, Line::Lost));
@@ -56,7 +56,7 @@ pub(super) fn parse(text: &str, line: u64) -> Result<Line, TraceError> {
     }
     // A stack that a trigger asked for (`stacktrace`): its head, and a function each.
     if text.starts_with("=> ") || text.ends_with(": <stack trace>") {
-        return Ok(Line::Other);
+        return Ok(Line::Other(None));
     }
     Reader { text, line }.record()
 }
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         Err(TraceError::Line { line: self.line, field, found, expected })
     }
 
-    fn record(&self) -> Result<Line, TraceError> {
+    fn record(&self) -> Result<Line<'a>, TraceError> {
         let Some((task, cpu, rest)) = self.split_cpu() else {
             return self.refuse("record", self.text, "TASK-PID [CPU] FLAGS TIME: EVENT: FIELDS");
         };
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         };
         let at_ns = self.time(time)?;
         let Some((event, fields)) = rest.trim_start().split_once(':') else {
-            return Ok(Line::Other);
+            return Ok(Line::Other(None));
         };
         let fields = fields.trim();
         let kind = match event {
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
                 Some(cpu) => Kind::PlaceAnswered { cpu: self.cpu(cpu)? },
                 None => return self.refuse("fields", fields, "cpu="),
             },
-            _ => return Ok(Line::Other),
+            _ => return Ok(Line::Other(Some(event))),
         };
         Ok(Line::Event(Event { at_ns, cpu, current, context, kind }))
     }

@@ -1,57 +1,102 @@
-//! Reader of ftrace text, as `/sys/kernel/tracing/trace` and `trace-cmd report` print it.
+//! Readers of recordings: ftrace's text, trace-cmd's trace.dat, perf's perf.data.
 
+mod bytes;
+mod dat;
+mod decode;
+mod format;
 mod line;
+mod perf;
+mod states;
+mod tally;
+mod text;
 
 use crate::TraceError;
 use crate::event::Sink;
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufReader, Seek};
+use std::path::Path;
+pub use tally::Read;
+pub use text::read;
 
-/// Longest line that can be ftrace text, in bytes.
-const LONGEST_LINE: usize = 16 * 1024;
+/// Bytes that are read at once.
+const BUFFER: usize = 1 << 16;
 
-/// Counts of what a text contained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Read {
-    /// Records that timelines show.
-    pub events: u64,
-    /// Lines of other events.
-    pub others: u64,
-    /// Records that the kernel lost, according to the text.
-    pub lost: u64,
+/// What a file holds, by its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// ftrace's text.
+    Text,
+    /// The same, compressed by gzip.
+    Gzip,
+    /// trace-cmd's trace.dat.
+    TraceDat,
+    /// perf's perf.data.
+    PerfData,
 }
 
-/// Reads line by line and passes the records that timelines show to `sink`. Does not finish `sink`.
-///
-/// # Errors
-/// Input that cannot be read, a line that is not ftrace text, a text without any such record, and the sink's errors.
-pub fn read(mut from: impl BufRead, sink: &mut impl Sink) -> Result<Read, TraceError> {
-    let mut text = Vec::new();
-    let (mut line, mut read) = (0, Read::default());
-    loop {
-        text.clear();
-        let mut limited = std::io::Read::take(&mut from, LONGEST_LINE as u64);
-        if limited.read_until(b'\n', &mut text).map_err(TraceError::Input)? == 0 {
-            break;
-        }
-        line += 1;
-        if text.len() == LONGEST_LINE {
-            return Err(TraceError::Line {
-                line,
-                field: "line",
-                found: String::from_utf8_lossy(&text[..40]).into_owned(),
-                expected: "less than 16 KiB",
-            });
-        }
-        let text = String::from_utf8_lossy(&text);
-        match line::parse(text.trim_end_matches(['\n', '\r']), line)? {
-            line::Line::Event(event) => {
-                sink.event(&event)?;
-                read.events += u64::from(event.kind.is_tracepoint());
+impl FileKind {
+    fn of(first: &[u8]) -> FileKind {
+        match first {
+            [0x1f, 0x8b, ..] => FileKind::Gzip,
+            first if first.starts_with(dat::head::MAGIC) => FileKind::TraceDat,
+            first if perf::MAGICS.iter().any(|magic| first.starts_with(*magic)) => {
+                FileKind::PerfData
             }
-            line::Line::Other => read.others += 1,
-            line::Line::Lost(records) => read.lost += records,
-            line::Line::Nothing => {}
+            _ => FileKind::Text,
         }
     }
-    if read.events == 0 { Err(TraceError::NoEvents) } else { Ok(read) }
+}
+
+/// A file of which the kind is known.
+#[derive(Debug)]
+pub struct Recording<R> {
+    file: R,
+    kind: FileKind,
+}
+
+impl Recording<File> {
+    /// Opens a file and looks at its first bytes.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn open(path: &Path) -> Result<Recording<File>, TraceError> {
+        Recording::new(File::open(path).map_err(TraceError::Input)?)
+    }
+}
+
+impl<R: std::io::Read + Seek> Recording<R> {
+    /// Looks at the first bytes.
+    ///
+    /// # Errors
+    /// Input that cannot be read.
+    pub fn new(mut file: R) -> Result<Recording<R>, TraceError> {
+        let mut first = Vec::new();
+        let mut head = std::io::Read::take(&mut file, dat::head::MAGIC.len() as u64);
+        std::io::Read::read_to_end(&mut head, &mut first).map_err(TraceError::Input)?;
+        file.rewind().map_err(TraceError::Input)?;
+        Ok(Recording { file, kind: FileKind::of(&first) })
+    }
+
+    /// What it holds.
+    pub fn kind(&self) -> FileKind {
+        self.kind
+    }
+
+    /// Passes the records that timelines show to `sink`, in the order of their times. Does not finish `sink`. Memory holds a few
+    /// pages of each CPU, or what perf wrote in two of its rounds.
+    ///
+    /// # Errors
+    /// Input that cannot be read, a head or a line that is none of its kind, a file without any such record, and the sink's
+    /// errors. Damage and a missing end behind the head are counted instead.
+    pub fn read(self, sink: &mut impl Sink) -> Result<Read, TraceError> {
+        match self.kind {
+            FileKind::Text => read(BufReader::with_capacity(BUFFER, self.file), sink),
+            FileKind::Gzip => {
+                let text = flate2::read::MultiGzDecoder::new(BufReader::new(self.file));
+                read(BufReader::with_capacity(BUFFER, text), sink)
+            }
+            FileKind::TraceDat => dat::read(BufReader::with_capacity(BUFFER, self.file), sink),
+            FileKind::PerfData => perf::read(BufReader::with_capacity(BUFFER, self.file), sink),
+        }
+    }
 }
