@@ -1,0 +1,75 @@
+//! Files that are cut or changed: no panic, and what is before the damage is read.
+
+use crate::{DATS, PERFS, plain, read};
+use proptest::prelude::*;
+
+#[test]
+fn the_records_before_a_cut_are_read() {
+    let data = plain(PERFS[2].0);
+    let (all, _) = read(&data).expect("a perf.data");
+    let mut fewest = all.len();
+    // Records are multiples of eight bytes.
+    for at in (data.len() / 2..data.len()).step_by(96).map(|at| at | 1) {
+        let Ok((some, counts)) = read(&data[..at]) else { continue };
+        fewest = fewest.min(some.len());
+        assert!(counts.cut);
+        let mut all = all.iter();
+        let in_order =
+            some.iter().all(|event| all.any(|e| e.kind == event.kind && e.at_ns == event.at_ns));
+        assert!(in_order, "cut at {at}");
+    }
+    assert!(fewest < 10, "{fewest} of {}", all.len());
+}
+
+#[test]
+fn files_without_what_records_need_say_so() {
+    let message = |bytes: &[u8]| read(bytes).map(|r| r.1).expect_err("no recording").to_string();
+    assert_eq!(
+        message(&DATS[0].0[..500]),
+        "section: found the end of the file, expected the whole of it"
+    );
+    let mut unfinished = DATS[0].0.to_vec();
+    // Behind the head, the page size and `zstd` with its version.
+    unfinished[29..37].fill(0);
+    assert!(message(&unfinished).contains("cut off"), "{}", message(&unfinished));
+    let mut killed = plain(PERFS[0].0);
+    killed[48..56].fill(0);
+    assert!(message(&killed).contains("killed"), "{}", message(&killed));
+    assert!(message(b"PERFILE2").contains("size of the head: found the end of the file"));
+    assert!(message(b"\x17\x08\x44tracing5\0").contains("found the end of the file"));
+    assert!(
+        message(b"\x17\x08\x44tracing5\0\0\x08\0\x10\0\0")
+            .contains("version: found 5, expected 6 or 7")
+    );
+}
+
+fn files() -> impl Strategy<Value = Vec<u8>> {
+    let files = [
+        DATS[0].0.to_vec(),
+        DATS[1].0.to_vec(),
+        plain(PERFS[0].0),
+        plain(PERFS[1].0),
+        plain(PERFS[2].0),
+    ];
+    prop::sample::select(files.to_vec())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn no_cut_makes_a_reader_panic(file in files(), at in any::<prop::sample::Index>()) {
+        let _ = read(&file[..at.index(file.len())]);
+    }
+
+    #[test]
+    fn no_changes_make_a_reader_panic(
+        mut file in files(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+    ) {
+        for (at, byte) in changes {
+            let at = at.index(file.len());
+            file[at] = byte;
+        }
+        let _ = read(&file);
+    }
+}
