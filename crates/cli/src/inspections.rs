@@ -5,10 +5,8 @@ use crate::args::InspectArgs;
 use crate::output::{print, print_json, write_whole};
 use report::table::fitted;
 use serde::Serialize;
-use std::fs::File;
-use std::io::BufReader;
-use trace::Read;
 use trace::inspect::{Inspection, Inspector, Level, Spread, dot};
+use trace::{Read, Recording};
 
 /// Characters of the picture of levels over time.
 const WIDTH: usize = 60;
@@ -28,9 +26,8 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     let source = args.trace.display().to_string();
     let machine = machine::resolve(&args.machine)?;
     let mut inspector = Inspector::new(&machine);
-    let file = File::open(&args.trace).map_err(|e| format!("{source}: {e}"))?;
-    let read = trace::read(BufReader::with_capacity(1 << 16, file), &mut inspector)
-        .map_err(|e| format!("{source}: {e}"))?;
+    let read = Recording::open(&args.trace).and_then(|recording| recording.read(&mut inspector));
+    let read = read.map_err(|e| format!("{source}: {e}"))?;
     let inspection = inspector.finish(args.most);
     if let Some(path) = &args.dot {
         write_whole(path, &dot(&inspection.wakers))?;
@@ -39,10 +36,10 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Failure> {
         let (lost, machine) = (read.lost, machine.name.as_str());
         return print_json(&Shown { trace: source, machine, lost, inspection: &inspection });
     }
-    print(&text(&inspection, &source, &machine.name, read))
+    print(&text(&inspection, &source, &machine.name, &read))
 }
 
-fn text(all: &Inspection, source: &str, machine: &str, read: Read) -> String {
+fn text(all: &Inspection, source: &str, machine: &str, read: &Read) -> String {
     let seconds = (all.to_ns - all.from_ns) as f64 / 1e9;
     let mut out = format!(
         "{source}: {seconds:.6} s, {} events of {} CPUs, on {machine}\n",

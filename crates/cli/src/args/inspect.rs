@@ -6,15 +6,16 @@ use std::path::PathBuf;
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "\
 Examples:
-  schedscape inspect trace.txt
-  schedscape inspect trace.txt --machine other.tar.gz --json > inspected.json
+  schedscape inspect trace.dat
+  schedscape inspect perf.data --machine other.tar.gz --json > inspected.json
   schedscape inspect capture/trace.txt --machine capture/boot --dot wakeups.dot
 
 What it takes is what `trace` takes: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new and
 sched_migrate_task, and cpu_frequency and cpu_idle if they are there. To record them:
-  trace-cmd record -e sched -e power -o trace.dat -- COMMAND; trace-cmd report -R trace.dat > trace.txt")]
+  trace-cmd record -e sched -e power -o trace.dat -- COMMAND
+  perf sched record -o perf.data -- COMMAND")]
 pub struct InspectArgs {
-    /// A kernel's ftrace text
+    /// A recording: trace.dat, perf.data, or ftrace text
     pub trace: PathBuf,
     /// The machine on which it was recorded, as for `machine show`
     #[arg(long, default_value = machine::HOST, value_name = "MACHINE")]
