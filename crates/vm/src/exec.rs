@@ -197,7 +197,7 @@ mod tests {
         let file = |to: &str| (PathBuf::from("/bin/sh"), to.to_owned());
         let archive = archive(host_arch().unwrap(), "/bin/sh", &[file("a"), file("/b/c")]).unwrap();
         let has = |text: &str| archive.windows(text.len()).any(|at| at == text.as_bytes());
-        assert!(has("programs/bin/sh\0") && has("root/a\0") && has("\0b/c\0"));
+        assert!(has("programs/bin/sh\0") && has("root/a\0") && has("b/c\0"));
         assert!(has(
             "exec /programs/0/bin/sh --library-path /programs/0/lib /programs/0/program \"$@\"\n"
         ));
