@@ -179,7 +179,9 @@ pub fn limits(args: &GuestArgs) -> Limits {
 /// A flag that interrupts and requests to end set. What waits for a guest looks at it, and cleans up.
 pub fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    // A connection that is lost hangs up.
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
