@@ -4,6 +4,9 @@ use crate::{DATS, read, told};
 use std::io::{Cursor, Write};
 use trace::{About, Event, Kind, Sink, TraceDat};
 
+/// Compresses a chunk.
+type Pack = fn(&[u8]) -> Vec<u8>;
+
 /// The events as our own writer keeps them in version 6.
 fn six(events: &[Event]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -38,7 +41,7 @@ fn version_6_is_read_up_to_its_cut() {
 /// A trace.dat of version 7 out of one of version 6: the pages as chunks, all else as in version 6's sections.
 struct Seven {
     out: Vec<u8>,
-    pack: Option<fn(&[u8]) -> Vec<u8>>,
+    pack: Option<Pack>,
     options: Vec<u8>,
 }
 
@@ -91,7 +94,7 @@ fn number(bytes: &[u8], at: usize) -> usize {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) as usize
 }
 
-fn seven(six: &[u8], name: &str, pack: Option<fn(&[u8]) -> Vec<u8>>) -> Vec<u8> {
+fn seven(six: &[u8], name: &str, pack: Option<Pack>) -> Vec<u8> {
     let mut to =
         Seven { out: b"\x17\x08\x44tracing7\0\0\x08\0\x10\0\0".to_vec(), pack, options: vec![] };
     to.out.extend(format!("{name}\0\x31\0").bytes());

@@ -146,7 +146,7 @@ mod tests {
             Endian::Big => n.to_be_bytes(),
         };
         page.extend(long(time));
-        page.extend(long(4 * words.len() as u64 | flags));
+        page.extend(long((4 * words.len() as u64) | flags));
         page.extend(words.iter().flat_map(|w| match endian {
             Endian::Little => w.to_le_bytes(),
             Endian::Big => w.to_be_bytes(),
