@@ -108,8 +108,8 @@ fn first_bytes_tell_the_kind() {
 #[test]
 fn lost_samples_are_counted_where_perf_says_so() {
     let mut data = plain(PERFS[2].0);
-    // `PERF_RECORD_LOST` of event 1: 7 records.
-    for word in [2u64 | 24 << 48, 1, 7] {
+    // `PERF_RECORD_LOST` of event 1: 7 records. `PERF_RECORD_LOST_SAMPLES`, at the end: the same.
+    for word in [2u64 | 24 << 48, 1, 7, 13 | 16 << 48, 7] {
         data.extend(word.to_le_bytes());
     }
     assert_eq!(read(&data).expect("a perf.data").1.lost, 7);

@@ -38,6 +38,9 @@ fn version_6_is_read_up_to_its_cut() {
     assert_eq!(cpus(&some, 0), cpus(&events, 0), "the first CPU's pages come first");
 }
 
+/// Compresses a block.
+type Pack = fn(&[u8]) -> Vec<u8>;
+
 /// A trace.dat of version 7 out of one of version 6: the pages as chunks, all else as in version 6's sections.
 struct Seven {
     out: Vec<u8>,
@@ -71,7 +74,7 @@ impl Seven {
     }
 }
 
-fn chunk(pack: fn(&[u8]) -> Vec<u8>, bytes: &[u8]) -> Vec<u8> {
+fn chunk(pack: Pack, bytes: &[u8]) -> Vec<u8> {
     let packed = pack(bytes);
     let mut chunk = (packed.len() as u32).to_le_bytes().to_vec();
     chunk.extend((bytes.len() as u32).to_le_bytes());
@@ -152,7 +155,7 @@ fn version_7_is_read_in_every_packing() {
     let (events, _) = read(DATS[0].0).expect("a trace.dat");
     let six = six(&events);
     let expected = read(&six).expect("our own trace.dat").0;
-    for (name, pack) in [("none", None), ("zlib", Some(zlib as fn(&[u8]) -> Vec<u8>))] {
+    for (name, pack) in [("none", None), ("zlib", Some(zlib as Pack))] {
         let (back, counts) = read(&seven(&six, name, pack)).expect(name);
         let shifted = |e: &Event| Event { at_ns: e.at_ns + 1_000_000_000, ..*e };
         assert!(back.iter().eq(expected.iter().map(shifted).collect::<Vec<_>>().iter()), "{name}");

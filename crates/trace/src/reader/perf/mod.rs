@@ -69,6 +69,8 @@ pub(super) fn read<R: std::io::Read + Seek>(
         rounds: Rounds::default(),
         tally: Tally::new(sink),
         zstd: None,
+        lost: 0,
+        lost_samples: 0,
         plain: Vec::new(),
     };
     reader.tally.read.cut = end > length;
@@ -77,7 +79,8 @@ pub(super) fn read<R: std::io::Read + Seek>(
     }
     let from = std::io::Read::take(file, end.saturating_sub(at));
     reader.records(Head { from, endian: opened.endian })?;
-    let Reader { mut rounds, mut names, mut tally, decoder, .. } = reader;
+    let Reader { mut rounds, mut names, mut tally, decoder, lost, lost_samples, .. } = reader;
+    tally.read.lost = lost.max(lost_samples);
     pass(rounds.rest(), &mut names, &mut tally)?;
     if let Some(decoder) = decoder {
         tally.read.skipped.extend(decoder.skipped());
@@ -93,6 +96,9 @@ struct Reader<'a, S> {
     rounds: Rounds<Item>,
     tally: Tally<'a, S>,
     zstd: Option<Zstd<'static>>,
+    /// Records that the kernel counts as lost where it goes on, and those that perf counts at the end: often the same ones.
+    lost: u64,
+    lost_samples: u64,
     /// Decompressed records, of which the last may not be complete.
     plain: Vec<u8>,
 }
@@ -229,8 +235,8 @@ impl<S: Sink> Reader<'_, S> {
         let time_ns = || self.attrs.first().map_or(0, |attr| attr.time_of_other(body, endian));
         match kind {
             SAMPLE => self.sample(body)?,
-            LOST => self.lost(endian.u64(body, 8)),
-            LOST_SAMPLES => self.lost(endian.u64(body, 0)),
+            LOST => add(&mut self.lost, endian.u64(body, 8)),
+            LOST_SAMPLES => add(&mut self.lost_samples, endian.u64(body, 0)),
             COMM => {
                 let name = body.get(8..).unwrap_or(&[]);
                 let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
@@ -251,10 +257,6 @@ impl<S: Sink> Reader<'_, S> {
             pass(self.rounds.half(), &mut self.names, &mut self.tally)?;
         }
         Ok(())
-    }
-
-    fn lost(&mut self, records: Option<u64>) {
-        self.tally.read.lost = self.tally.read.lost.saturating_add(records.unwrap_or(0));
     }
 
     /// An event of pipe mode: its size is in it, and its numbers follow.
@@ -296,6 +298,10 @@ impl<S: Sink> Reader<'_, S> {
         }
         Ok(())
     }
+}
+
+fn add(to: &mut u64, records: Option<u64>) {
+    *to = to.saturating_add(records.unwrap_or(0));
 }
 
 /// Type and size of a record; `None` if it is too small.
