@@ -152,3 +152,22 @@ fn what_cannot_be_written_is_refused() {
         assert!(error.contains(said), "{said}: {error}");
     }
 }
+
+/// Files of trace-cmd and perf, by their first bytes: the names say nothing.
+#[test]
+fn recordings_of_other_programs_are_read_as_they_are() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let out = dir.path().join("out.txt").display().to_string();
+    let recordings = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/tests/recordings");
+    let said = stdout(&["trace", &format!("{recordings}/trace-7.2.dat"), "-o", &out]);
+    assert!(said.contains("395 records, 395 of"), "{said}");
+    assert!(said.contains("\n  CPUs: 0-3, most on CPU 0 with 119\n"), "{said}");
+    let skipped =
+        "left out: 30 records of other events: sched_process_fork 28, sched_process_exec 2";
+    assert!(said.contains(skipped), "{said}");
+    // The text's own reader takes it back, packed or not.
+    let back = dir.path().join("back.dat").display().to_string();
+    assert!(stdout(&["trace", &out, "-o", &back]).contains("395 records"));
+    let text = format!("{recordings}/trace-7.2.txt.gz");
+    assert!(stdout(&["trace", &text, "-o", &back]).contains("395 records"));
+}
