@@ -4,7 +4,7 @@ use crate::TraceError;
 use crate::reader::bytes::{Head, wrong};
 use std::io::Read;
 
-/// Most bytes of a block, decompressed. trace-cmd makes blocks of ten pages of data, and of whole sections.
+/// Most bytes of a section, decompressed.
 const LARGEST: u64 = 64 << 20;
 
 /// The algorithm that a file names.
@@ -25,10 +25,10 @@ impl Codec {
         }
     }
 
-    /// A block of `size` bytes; `None` if it is none.
-    pub(super) fn unpack(self, packed: &[u8], size: u32) -> Option<Vec<u8>> {
+    /// A block of `size` bytes; `None` if it is none, or has more than `most`.
+    pub(super) fn unpack(self, packed: &[u8], size: u32, most: u64) -> Option<Vec<u8>> {
         let size = u64::from(size);
-        if size > LARGEST {
+        if size > most {
             return None;
         }
         let mut plain = Vec::new();
@@ -47,7 +47,7 @@ impl Codec {
         let (packed, plain) = (head.u32("section")?, head.u32("section")?);
         let bytes = head.bytes(packed.into(), "section")?;
         let expected = "a compressed section of at most 64 MiB";
-        self.unpack(&bytes, plain)
+        self.unpack(&bytes, plain, LARGEST)
             .ok_or_else(|| wrong("section", format!("{packed} bytes"), expected))
     }
 }

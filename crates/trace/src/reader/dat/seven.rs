@@ -13,7 +13,7 @@ use std::io::{Cursor, Read, Seek, SeekFrom};
 /// `TRACECMD_SEC_FL_COMPRESS`.
 const COMPRESSED: u16 = 1;
 /// Most sections of options that follow each other. trace-cmd writes a few.
-const MOST_OPTIONS: u32 = 1000;
+const MOST_OPTIONS: u32 = 100;
 
 /// The file, and what its sections are packed with.
 struct Sections<'a, R> {

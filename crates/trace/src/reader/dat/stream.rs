@@ -10,6 +10,8 @@ use std::ops::Range;
 
 /// Pages that are read at once.
 const PAGES: usize = 16;
+/// Most pages of a chunk. trace-cmd puts ten into one (`PAGES_IN_CHUNK`).
+const CHUNK_PAGES: u64 = 64;
 
 /// How a file keeps a CPU's pages.
 #[derive(Debug, Clone, Copy)]
@@ -178,7 +180,8 @@ impl Stream {
             self.bytes.clear();
             return Ok(());
         }
-        match codec.unpack(&self.bytes, plain) {
+        let most = CHUNK_PAGES * self.part.layout.page_size as u64;
+        match codec.unpack(&self.bytes, plain, most) {
             Some(plain) => self.bytes = plain,
             None => {
                 self.flaws.damaged += 1;

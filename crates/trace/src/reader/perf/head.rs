@@ -19,6 +19,8 @@ const PIPE: u64 = 16;
 const PLACE: u64 = 16;
 /// Most events that a file may have. perf opens each on each CPU.
 const MOST_ATTRS: u64 = 100_000;
+/// Most bytes of all events' numbers: eight for each event on each CPU.
+const MOST_IDS: u64 = 64 << 20;
 
 /// The recorded events.
 #[derive(Debug, Default)]
@@ -111,7 +113,7 @@ fn attrs<R: Read + Seek>(
     size: u64,
     (at, all): (u64, u64),
 ) -> Result<Attrs, TraceError> {
-    let mut attrs = Attrs::default();
+    let (mut attrs, mut all_ids) = (Attrs::default(), 0u64);
     if size < PLACE + 48 || all / size > MOST_ATTRS {
         return Err(wrong("size of an event", format!("{size} of {all} bytes"), "64 or more"));
     }
@@ -123,6 +125,10 @@ fn attrs<R: Read + Seek>(
         let attr = Attr::parse(&bytes, head.endian);
         let ids = head.endian.u64(&bytes, place).zip(head.endian.u64(&bytes, place + 8));
         let (Some(attr), Some(ids)) = (attr, ids) else { return Err(cut("event")) };
+        all_ids = all_ids.saturating_add(ids.1);
+        if all_ids > MOST_IDS {
+            return Err(wrong("numbers of events", format!("{all_ids} bytes"), "at most 64 MiB"));
+        }
         head.from.seek(SeekFrom::Start(ids.0)).map_err(TraceError::Input)?;
         let ids = head.bytes(ids.1, "numbers of an event")?;
         attrs.add(attr, &ids, head.endian);
