@@ -91,7 +91,7 @@ impl Bench {
             plan.file.workloads.iter().enumerate().map(of).collect::<Result<_, _>>()?;
         let warnings = facts.warnings(&options.root, None).into_iter().map(|w| w.text).collect();
         let bench = Bench {
-            notes: notes(&plan, &running, &jobs),
+            notes: notes(&plan, &running, &variants, &jobs),
             cells: cells(&plan, &variants, &jobs),
             machine: running.machine,
             warnings,
@@ -167,20 +167,15 @@ impl Bench {
         stop: &AtomicBool,
         tell: &mut dyn FnMut(Told),
     ) -> Result<Results, ExperimentError> {
-        let failed = |reason: EngineError| ExperimentError::Refused {
-            file: self.plan.path.clone(),
-            field: "engine host".to_owned(),
-            reason: Box::new(reason),
-        };
         let computer = Computer::take(&options.root, &options.journal);
-        let mut computer = computer.map_err(|e| failed(e.into()))?;
+        let mut computer = computer.map_err(|e| self.failed(e.into()))?;
         let ran = self.run_on(&mut computer, options, journal, stop, tell);
-        let undone = computer.undo_from(0).map_err(|e| failed(e.into()));
+        let undone = computer.undo_from(0).map_err(|e| self.failed(e.into()));
         match (ran, undone) {
             (Ok(results), Ok(())) => Ok(results),
             (Err(reason), Ok(())) | (Ok(_), Err(reason)) => Err(reason),
             (Err(reason), Err(left)) => {
-                Err(failed(EngineError::Reported(format!("{reason}\n{left}"))))
+                Err(self.failed(EngineError::Reported(format!("{reason}\n{left}"))))
             }
         }
     }
@@ -299,9 +294,15 @@ fn cells(plan: &Plan, variants: &[Option<Realised>], jobs: &[Job]) -> Vec<Cell<(
 }
 
 /// Where this computer is not what the file names.
-fn notes(plan: &Plan, running: &Running, jobs: &[Job]) -> Vec<String> {
+fn notes(
+    plan: &Plan,
+    running: &Running,
+    variants: &[Option<Realised>],
+    jobs: &[Job],
+) -> Vec<String> {
     let mut notes = Vec::new();
-    let other = plan.file.variants.iter().find(|v| v.kernel != running.version);
+    let here = plan.file.variants.iter().zip(variants).filter(|(_, of)| of.is_some());
+    let other = here.map(|(v, _)| v).find(|v| v.kernel != running.version);
     if let Some(other) = other {
         notes.push(format!(
             "the file names kernel {}; {} runs, and all variants run on it",

@@ -147,11 +147,12 @@ impl Turns<'_> {
                     resumed += usize::from(kept.is_some());
                     let run = match kept {
                         Some(run) => run,
-                        None => self.one(cell, number)?,
+                        None => {
+                            let run = self.one(cell, number)?;
+                            journal.map(|j| j.keep(names, &run, None)).transpose()?;
+                            run
+                        }
                     };
-                    if let Some(journal) = journal {
-                        journal.keep(names, &run, None)?;
-                    }
                     runs.insert((cell, number), run);
                     tell(Told::Progress(self.progress(&runs, resumed)));
                 }
