@@ -38,9 +38,6 @@ fn version_6_is_read_up_to_its_cut() {
     assert_eq!(cpus(&some, 0), cpus(&events, 0), "the first CPU's pages come first");
 }
 
-/// Compresses a block.
-type Pack = fn(&[u8]) -> Vec<u8>;
-
 /// A trace.dat of version 7 out of one of version 6: the pages as chunks, all else as in version 6's sections.
 struct Seven {
     out: Vec<u8>,
