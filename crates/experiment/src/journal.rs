@@ -111,6 +111,13 @@ pub struct Journal {
     kept: BTreeMap<Key, Run>,
 }
 
+impl Drop for Journal {
+    /// A child that another thread is just starting has the file open, too, so closing it is not enough.
+    fn drop(&mut self) {
+        let _ = self.file.get_mut().unwrap_or_else(PoisonError::into_inner).unlock();
+    }
+}
+
 impl Journal {
     /// Opens the journal of the store `dir`, or begins one. A line that an interruption cut is dropped.
     ///

@@ -100,7 +100,7 @@ struct Boot {
 pub struct Journal {
     path: PathBuf,
     /// Locked while the journal is open.
-    _lock: File,
+    lock: File,
     boot: String,
     /// What is to be undone, in the order in which it was done.
     undos: Vec<Undo>,
@@ -133,7 +133,7 @@ impl Journal {
             line,
             found,
         })?;
-        Ok(Journal { path: path.to_owned(), _lock: file, boot: boot.to_owned(), undos })
+        Ok(Journal { path: path.to_owned(), lock: file, boot: boot.to_owned(), undos })
     }
 
     /// Where it is.
@@ -195,6 +195,13 @@ impl Journal {
             File::open(dir)?.sync_all()
         };
         write().map_err(io())
+    }
+}
+
+impl Drop for Journal {
+    /// A child that another thread is just starting has the file open, too, so closing it is not enough.
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
     }
 }
 
