@@ -65,10 +65,7 @@ fn question(args: &DomainsArgs) -> Result<Question, Failure> {
             return Err(format!("{spec}: --kernel: found none, expected a release as 6.12").into());
         }
     };
-    for switch in &args.mechanisms {
-        let (name, on) = parse_switch("--mechanism", switch)?;
-        kernel = kernel.with_named(name, on)?;
-    }
+    kernel = switched(kernel, &args.mechanisms)?;
     let as_recorded = args.machine.smt.is_none() && args.machine.online.is_none();
     let went_offline = match args.went_offline {
         None if as_recorded => recorded::last_offline(&args.machine.machine)?,
@@ -93,6 +90,26 @@ fn title(args: &DomainsArgs, version: Version) -> String {
         if args.mechanisms.is_empty() { "defaults" } else { &args.mechanisms.join(" ") };
     let smt = args.machine.smt.map_or(String::new(), |smt| format!(" (ppc64_cpu --smt={smt})"));
     format!("{version} with {mechanisms}{smt}")
+}
+
+/// `kernel` with mechanisms switched by `--mechanism`.
+pub fn switched(mut kernel: Kernel, switches: &[String]) -> Result<Kernel, Failure> {
+    for switch in switches {
+        let (name, on) = parse_switch("--mechanism", switch)?;
+        kernel = kernel.with_named(name, on)?;
+    }
+    Ok(kernel)
+}
+
+/// `kernel` with what `what` changes, given for `option`: `kernel=VERSION`, or a mechanism as `NAME=on|off`.
+pub fn changed(kernel: &Kernel, option: &str, what: &str) -> Result<Kernel, Failure> {
+    match what.strip_prefix("kernel=") {
+        Some(version) => Ok(kernel.clone().at(version.parse::<Version>()?)),
+        None => {
+            let (name, on) = parse_switch(option, what)?;
+            Ok(kernel.clone().with_named(name, on)?)
+        }
+    }
 }
 
 /// `NAME=on` or `NAME=off`, given for `option`.

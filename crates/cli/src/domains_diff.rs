@@ -2,12 +2,12 @@
 
 use crate::Failure;
 use crate::args::DomainsArgs;
-use crate::domains::{Question, parse_switch};
+use crate::domains::{Question, changed};
 use crate::output::print;
 use crate::recorded;
 use kernel::recorded::log::{Extent, LogDifferences};
 use kernel::recorded::{Difference, debugfs, log};
-use kernel::{Domains, Kernel, Version};
+use kernel::{Domains, Kernel};
 use report::domains_diff::{diff as differences, of_domains, of_files};
 use std::collections::BTreeMap;
 
@@ -104,17 +104,11 @@ fn line_difference(difference: &Difference) -> String {
 /// The same machine under another release or with a mechanism switched. Both sides are shown as the newer release
 /// shows them, so that files and names that come with a release make no difference.
 fn of_kernels(question: &Question, built: &Domains, what: &str) -> Result<Option<String>, Failure> {
-    let other = match what.strip_prefix("kernel=") {
-        Some(version) => question.kernel.clone().at(version.parse::<Version>()?),
-        None if what.contains('=') => {
-            let (name, on) = parse_switch("--diff", what)?;
-            question.kernel.clone().with_named(name, on)?
-        }
-        None => {
-            let expected = "running, recorded, kernel=VERSION or a mechanism's NAME=on|off";
-            return Err(format!("--diff: found `{what}`, expected {expected}").into());
-        }
-    };
+    if !what.contains('=') {
+        let expected = "running, recorded, kernel=VERSION or a mechanism's NAME=on|off";
+        return Err(format!("--diff: found `{what}`, expected {expected}").into());
+    }
+    let other = changed(&question.kernel, "--diff", what)?;
     let form = question.kernel.version.max(other.version);
     let (old, new) = (of_domains(built, form), of_domains(&question.built(&other)?, form));
     let name = |kernel: &Kernel, with: &str| format!("{}{with}", kernel.version);

@@ -3,9 +3,11 @@
 use crate::Failure;
 use crate::args::InspectArgs;
 use crate::output::{print, print_json, write_whole};
+use crate::placements::{judged, judgement};
 use report::table::fitted;
 use serde::Serialize;
 use trace::inspect::{Inspection, Inspector, Level, Spread, dot};
+use trace::placement::Judged;
 use trace::{Read, Recording};
 
 /// Characters of the picture of levels over time.
@@ -20,6 +22,9 @@ struct Shown<'a> {
     lost: u64,
     #[serde(flatten)]
     inspection: &'a Inspection,
+    /// Wake-ups beside a model, where a kernel was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged: Option<Judged>,
 }
 
 pub fn inspect(args: &InspectArgs) -> Result<(), Failure> {
@@ -29,14 +34,25 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     let read = Recording::open(&args.trace).and_then(|recording| recording.read(&mut inspector));
     let read = read.map_err(|e| format!("{source}: {e}"))?;
     let inspection = inspector.finish(args.most);
+    let judged = judged(args, &machine)?;
     if let Some(path) = &args.dot {
         write_whole(path, &dot(&inspection.wakers))?;
     }
     if args.json {
         let (lost, machine) = (read.lost, machine.name.as_str());
-        return print_json(&Shown { trace: source, machine, lost, inspection: &inspection });
+        return print_json(&Shown {
+            trace: source,
+            machine,
+            lost,
+            inspection: &inspection,
+            judged,
+        });
     }
-    print(&text(&inspection, &source, &machine.name, &read))
+    let mut out = text(&inspection, &source, &machine.name, &read);
+    if let Some(judged) = &judged {
+        out.push_str(&judgement(judged, args));
+    }
+    print(&out)
 }
 
 fn text(all: &Inspection, source: &str, machine: &str, read: &Read) -> String {

@@ -15,6 +15,7 @@ mod machines;
 mod measure;
 mod mmtests;
 mod output;
+mod placements;
 mod prefetch_sweep;
 mod progress;
 mod recorded;

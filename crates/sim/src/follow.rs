@@ -24,6 +24,9 @@ use workload::{ProgramId, Workload};
 const FAIR_PRIORITIES: std::ops::Range<i32> = 100..140;
 const NICE_0_PRIORITY: i32 = 120;
 
+/// A machine of the catalog whose costs serve where there are none.
+const LENDER: &str = "epyc-7742-1s-nps1";
+
 /// A task as a trace names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Named {
@@ -82,21 +85,19 @@ struct Known {
 pub struct Ground(Scenario);
 
 impl Ground {
-    /// `machine` under `kernel`. No choice depends on costs, but the machine must have those that simulations need; where it has none
-    /// for one of its distances, another one's serves.
+    /// `machine` under `kernel`. No choice depends on costs, so what the machine lacks of them is lent by another one.
     ///
     /// # Errors
     /// As [`Scenario::new`].
     pub fn new(machine: &Machine, kernel: &Kernel) -> Result<Ground, SimError> {
         let mut machine = machine.clone();
-        let names = || Distance::ALL.iter().filter_map(|d| d.handover_constant());
-        let any = names().find_map(|name| machine.constants.get(name).cloned());
-        for name in names() {
-            if let (None, Some(any)) = (machine.constants.get(name), &any) {
-                machine.constants.set(name, any.clone());
-            }
-        }
+        lend(&mut machine);
         Scenario::new(&machine, kernel, Workload::default()).map(Ground)
+    }
+
+    /// Whether the kernel has `mechanism`.
+    pub fn has(&self, mechanism: MechanismId) -> bool {
+        self.0.setup.kernel.has(mechanism)
     }
 
     /// The machine as a class sees it.
@@ -162,6 +163,16 @@ impl<'a> Follower<'a> {
     /// The task of `pid` may use only `cpus`.
     pub fn bind(&mut self, pid: u32, cpus: CpuSet) {
         self.bound.insert(pid, cpus);
+    }
+
+    /// Whether the task of `pid` may use one CPU only.
+    pub fn is_bound(&self, pid: u32) -> bool {
+        self.bound.get(&pid).is_some_and(|cpus| cpus.len() == 1)
+    }
+
+    /// Whether the task of `pid` is on a queue, running or not.
+    pub fn is_queued(&self, pid: u32) -> bool {
+        self.ids.get(&pid).is_some_and(|task| self.known[task.index()].queued)
     }
 
     /// Goes on to `now_ns`, with the ticks on the way.
@@ -460,6 +471,22 @@ impl<'a> Follower<'a> {
             Some(_) => Phase::Running,
             None => Phase::Idle { since_ns: self.w.now_ns, state: 0 },
         };
+    }
+}
+
+/// Gives `machine` costs and idle states where it has none.
+fn lend(machine: &mut Machine) {
+    let Ok(lender) = machine::catalog::load(LENDER) else { return };
+    let any =
+        lender.constants.get("handover_llc_ns").or(lender.constants.get("handover_remote_ns"));
+    let distances = Distance::ALL.iter().filter_map(|d| d.handover_constant().zip(any));
+    for (name, constant) in lender.constants.iter().chain(distances) {
+        if machine.constants.get(name).is_none() {
+            machine.constants.set(name, constant.clone());
+        }
+    }
+    if machine.idle_states.is_empty() {
+        machine.idle_states = lender.idle_states;
     }
 }
 

@@ -9,6 +9,7 @@ Examples:
   schedscape inspect trace.dat
   schedscape inspect perf.data --machine other.tar.gz --json > inspected.json
   schedscape inspect capture/trace.txt --machine capture/boot --dot wakeups.dot
+  schedscape inspect trace.dat --machine other.tar.gz --kernel 6.12 --rule sis-cluster=off
 
 What it takes is what `trace` takes: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new and
 sched_migrate_task, and cpu_frequency and cpu_idle if they are there. To record them:
@@ -26,6 +27,19 @@ pub struct InspectArgs {
     /// Write who wakes whom as a graph for Graphviz
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
+    /// Also judge every wake-up by the model of this kernel, the one that recorded the trace, such as 6.12
+    #[arg(long, value_name = "VERSION")]
+    pub kernel: Option<kernel::Version>,
+    /// Switch a mechanism of that kernel (listed by `schedscape mechanisms`); may be repeated
+    #[arg(long = "mechanism", value_name = "NAME=on|off", requires = "kernel")]
+    pub mechanisms: Vec<String>,
+    /// Ask another rule, too: another release (`kernel=VERSION`), or a mechanism switched (`NAME=on|off`);
+    /// may be repeated
+    #[arg(long = "rule", value_name = "WHAT", requires = "kernel")]
+    pub rules: Vec<String>,
+    /// Show so many wake-ups that the model decides otherwise
+    #[arg(long, default_value_t = 0, value_name = "N", requires = "kernel")]
+    pub differences: usize,
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,

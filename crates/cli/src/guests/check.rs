@@ -6,13 +6,13 @@ use crate::Failure;
 use crate::args::VmCheckArgs;
 use crate::experiments::{keep_variants, narrowed, on_machines};
 use crate::output::{print, print_json};
+use crate::placements::placements as placements_text;
 use crate::progress::bar;
 use definition::Plan;
 use experiment::guests::Traced;
-use machine::Machine;
 use serde::Serialize;
 use std::process::ExitCode;
-use trace::placement::{Count, Ground, Judge, Placements};
+use trace::placement::{Ground, Inferred, Placements, Probed};
 use vm::Accel;
 
 /// Length of a guest's instruction as a power of two, in ns.
@@ -30,6 +30,8 @@ struct Checked {
     lost: u64,
     #[serde(flatten)]
     placements: Placements,
+    /// What the same trace gives without its probes, as any other machine's.
+    inferred: Placements,
 }
 
 /// Runs each cell once in a guest, and holds the model against it.
@@ -49,7 +51,7 @@ pub fn check(args: &VmCheckArgs) -> Result<ExitCode, Failure> {
 }
 
 fn on_machine(plan: Plan, args: &VmCheckArgs) -> Result<Vec<Checked>, Failure> {
-    let (name, costs) = (plan.file.machine.clone(), plan.machine.clone());
+    let name = plan.file.machine.clone();
     let (bench, mut options) = bench(plan, &args.guest, 1)?;
     // One CPU at a time, so that little happens during a wake-up.
     if options.accel == Accel::Tcg {
@@ -67,8 +69,8 @@ fn on_machine(plan: Plan, args: &VmCheckArgs) -> Result<Vec<Checked>, Failure> {
         }
         let traced = bench.trace(&options, (workload, variant), &stop, &mut |t| tell(&bar, t))?;
         bar.set_message(format!("{workload}, {variant}"));
-        let compared = compared(&traced, &costs).map_err(|e| format!("{workload}, {variant}: {e}"));
-        let (lost, placements) = compared?;
+        let compared = compared(&traced).map_err(|e| format!("{workload}, {variant}: {e}"));
+        let (lost, placements, inferred) = compared?;
         all.push(Checked {
             machine: name.clone(),
             workload: workload.to_string(),
@@ -76,27 +78,22 @@ fn on_machine(plan: Plan, args: &VmCheckArgs) -> Result<Vec<Checked>, Failure> {
             kernel: traced.release.clone(),
             lost,
             placements,
+            inferred,
         });
     }
     bar.finish_and_clear();
     Ok(all)
 }
 
-/// The trace's wake-ups judged by the model of its kernel, on the machine that the guest had.
-fn compared(traced: &Traced, costs: &Machine) -> Result<(u64, Placements), Failure> {
-    // No choice depends on costs, but a machine of the simulator has some.
-    let machine = Machine {
-        constants: costs.constants.clone(),
-        idle_states: costs.idle_states.clone(),
-        ..traced.machine.clone()
-    };
-    let ground = Ground::new(&machine, &traced.kernel)?;
-    let all = machine.possible();
+/// The trace's wake-ups judged by the model of its kernel, on the machine that the guest had: with the probes and without.
+fn compared(traced: &Traced) -> Result<(u64, Placements, Placements), Failure> {
+    let ground = Ground::new(&traced.machine, &traced.kernel)?;
+    let all = traced.machine.possible();
     let bound = traced.answer.affinity.iter().filter(|(_, cpus)| **cpus != all);
     let bound = bound.map(|(&pid, cpus)| (pid, cpus.clone())).collect();
-    let mut judge = Judge::new(&ground, bound);
-    let text = traced.answer.trace().ok_or("found no timeline, expected one")?;
-    let read = trace::read(text, &mut judge)?;
+    let mut judge = Probed::new(&ground, bound);
+    let text = || traced.answer.trace().ok_or("found no timeline, expected one");
+    let read = trace::read(text()?, &mut judge)?;
     let placements = judge.finish();
     if placements.all().all == 0 {
         return Err(format!(
@@ -105,7 +102,9 @@ fn compared(traced: &Traced, costs: &Machine) -> Result<(u64, Placements), Failu
         )
         .into());
     }
-    Ok((read.lost, placements))
+    let mut without = Inferred::new(&ground, Vec::new());
+    trace::read(text()?, &mut without)?;
+    Ok((read.lost, placements, without.finish()))
 }
 
 /// Whether the shares of the determined wake-ups are what was asked for.
@@ -115,46 +114,13 @@ fn reaches(one: &Checked, at_least: &[f64]) -> bool {
 }
 
 fn shown(one: &Checked, differences: usize) -> String {
-    let Checked { machine, workload, variant, kernel, lost, placements } = one;
+    let Checked { machine, workload, variant, kernel, lost, placements, inferred } = one;
     let mut text = format!("{machine}, {workload}, {variant} ({kernel})\n");
-    text += &format!("  {:<28} {:>9} {:>10} {:>10}\n", "", "wake-ups", "same CPU", "same LLC");
-    let rows = [
-        ("determined by the trace", placements.determined),
-        ("by loads", placements.by_load),
-        ("by how far searches look", placements.by_search),
-        ("changed meanwhile", placements.raced),
-        ("all", placements.all()),
-    ];
-    for (name, count) in rows {
-        text += &row(name, count);
-    }
+    text += &placements_text(placements, differences);
     if *lost > 0 {
         text += &format!("  the kernel lost {lost} records for want of room\n");
     }
-    if placements.repairs > 0 {
-        text += &format!("  {} records did not fit the state before them\n", placements.repairs);
-    }
-    for d in placements.differences.iter().take(differences) {
-        let sync = if d.sync { ", sync" } else { "" };
-        let at_s = d.at_ns as f64 / 1e9;
-        let queue = |&(tasks, coming): &(u32, u32)| match coming {
-            0 => tasks.to_string(),
-            _ => format!("{tasks}+{coming}"),
-        };
-        let queues = d.queues.iter().map(queue).collect::<Vec<_>>().join(" ");
-        text += &format!(
-            "  {at_s:.6} s: {} wakes {} on CPU {}{sync}; it last ran on {}; kernel {}, model {}; queues {queues}\n",
-            d.waker, d.task, d.cpu, d.previous, d.kernel, d.model
-        );
-    }
+    text += "  without the probes, as any other trace is judged:\n";
+    text += &placements_text(inferred, differences);
     text
-}
-
-fn row(name: &str, count: Count) -> String {
-    let share = |of: f64| format!("{:.2} %", 100.0 * of);
-    let (cpu, llc) = match count.shares() {
-        Some((cpu, llc)) => (share(cpu), share(llc)),
-        None => ("-".to_string(), "-".to_string()),
-    };
-    format!("  {name:<28} {:>9} {cpu:>10} {llc:>10}\n", count.all)
 }

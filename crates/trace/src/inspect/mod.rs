@@ -355,7 +355,7 @@ fn waker_of(event: &Event) -> Comm {
 }
 
 /// Whether a task of this name belongs to one CPU, as kernel threads called `NAME/CPU` do.
-fn is_of_one_cpu(comm: &Comm) -> bool {
+pub(crate) fn is_of_one_cpu(comm: &Comm) -> bool {
     const OF_ONE: [&str; 8] = [
         "migration/",
         "ksoftirqd/",

@@ -2,21 +2,16 @@ use super::*;
 use kernel::Kernel;
 
 /// Two LLCs of four CPUs each.
-fn ground() -> Ground {
-    let constants = machine::catalog::load("epyc-7742-1s-nps1").unwrap();
-    let spec = "-M q35 -cpu EPYC-Rome-v4 -smp 8,sockets=2,cores=4,threads=1";
-    let machine = machine::Machine {
-        constants: constants.constants,
-        idle_states: constants.idle_states,
-        ..machine::qemu::read(spec).unwrap()
-    };
-    Ground::new(&machine, &Kernel::new("6.12".parse().unwrap())).unwrap()
+fn machine() -> machine::Machine {
+    machine::qemu::read("-M q35 -cpu EPYC-Rome-v4 -smp 8,sockets=2,cores=4,threads=1").unwrap()
 }
 
-/// What comes of `lines`, each `PID CPU EVENT` with a microsecond between them; pid 0 is idle.
-fn judged(lines: &[&str], bound: Vec<(u32, machine::CpuSet)>) -> Placements {
-    let ground = ground();
-    let mut judge = Judge::new(&ground, bound);
+fn ground() -> Ground {
+    Ground::new(&machine(), &Kernel::new("6.12".parse().unwrap())).unwrap()
+}
+
+/// `lines`, each `PID CPU EVENT` with a microsecond between them, as a trace; pid 0 is idle.
+fn text(lines: &[&str]) -> String {
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
         let mut words = line.splitn(3, ' ');
@@ -24,7 +19,13 @@ fn judged(lines: &[&str], bound: Vec<(u32, machine::CpuSet)>) -> Placements {
         let (pid, cpu, event) = (word(), word(), word());
         text += &format!("a-{pid} [00{cpu}] d..2. 1.{at:06}: {event}\n");
     }
-    crate::read(text.as_bytes(), &mut judge).unwrap();
+    text
+}
+
+fn judged(lines: &[&str], bound: Vec<(u32, machine::CpuSet)>) -> Placements {
+    let ground = ground();
+    let mut judge = Probed::new(&ground, bound);
+    crate::read(text(lines).as_bytes(), &mut judge).unwrap();
     judge.finish()
 }
 
@@ -91,7 +92,11 @@ fn another_choice_is_a_difference_with_its_state() {
         assert_eq!(found.determined, Count { all: 1, same_cpu: 0, same_llc });
         let [difference] = &found.differences[..] else { panic!("{found:?}") };
         assert_eq!((difference.kernel, difference.model, difference.previous), (kernel, 1, 1));
-        assert!(difference.sync && difference.task == "a-11" && difference.waker == "a-10");
+        assert!(
+            difference.sync == Some(true)
+                && difference.task == "a-11"
+                && difference.waker == "a-10"
+        );
         assert_eq!(difference.queues[..2], [(1, 0), (0, 0)]);
     }
 }
@@ -165,6 +170,113 @@ fn forks_and_execs_are_not_wake_ups() {
 fn a_cpu_that_the_machine_does_not_have() {
     let ground = ground();
     let text = format!("a-10 [008] d..2. 1.000000: {}\n", &waking(0, 0, 11, 1)[4..]);
-    let refused = crate::read(text.as_bytes(), &mut Judge::new(&ground, vec![])).unwrap_err();
+    let refused = crate::read(text.as_bytes(), &mut Probed::new(&ground, vec![])).unwrap_err();
     assert_eq!(refused.to_string(), "trace: found CPU 8, expected a machine of 8 CPUs");
+}
+
+mod inferred {
+    use super::*;
+
+    fn inferred(lines: &[String], kernel: &str) -> Placements {
+        let kernel = Kernel::new(kernel.parse().unwrap());
+        let ground = Ground::new(&machine(), &kernel).unwrap();
+        let mut judge = Inferred::new(&ground, vec![]);
+        crate::read(text(&all(lines)).as_bytes(), &mut judge).unwrap();
+        judge.finish()
+    }
+
+    fn migrated(pid: u32, cpu: u32, task: u32, from: u32, to: u32) -> String {
+        format!(
+            "{pid} {cpu} sched_migrate_task: comm=a pid={task} prio=120 orig_cpu={from} dest_cpu={to}"
+        )
+    }
+
+    /// Six microseconds in which nothing happens here: longer than a switch takes.
+    fn later() -> Vec<String> {
+        let on = |n: u32| switch(0, 7, 0, "R", 90 + n);
+        let off = |n: u32| switch(90 + n, 7, 90 + n, "S", 0);
+        (0..3).flat_map(|n| [on(n), off(n)]).collect()
+    }
+
+    /// 10 runs on CPU 0; 11 was woken twice, moved from CPU 1 to 2 the second time, and sleeps.
+    fn start(then: &str) -> Vec<String> {
+        let mut lines = super::start(&[]);
+        lines.extend(later());
+        lines.extend([waking(10, 0, 11, 1), woken(10, 0, 11, 1)]);
+        lines.extend([switch(0, 1, 0, "R", 11), switch(11, 1, 11, "S", 0)]);
+        lines.extend(later());
+        lines.extend([waking(10, 0, 11, 1), migrated(10, 0, 11, 1, 2), woken(10, 0, 11, 2)]);
+        lines.extend([switch(0, 2, 0, "R", 11), then.to_string()]);
+        lines.extend(later());
+        lines
+    }
+
+    fn sleeps() -> String {
+        switch(11, 2, 11, "S", 0)
+    }
+
+    #[test]
+    fn no_move_means_the_last_cpu_and_a_move_means_its_target() {
+        for (to, same_cpu) in [(2, 1), (3, 0)] {
+            let mut lines = start(&sleeps());
+            lines.push(waking(10, 0, 11, 2));
+            if to != 2 {
+                lines.push(migrated(10, 0, 11, 2, to));
+            }
+            lines.push(woken(0, to, 11, to));
+            let found = inferred(&lines, "6.12");
+            // The second one's move is a choice that the model does not make.
+            let expected = Count { all: 2, same_cpu, same_llc: 2 };
+            assert_eq!(found.determined, expected, "{found:?}");
+            assert_eq!(found.differences.len() as u64, 2 - same_cpu);
+        }
+    }
+
+    #[test]
+    fn the_first_wake_up_depends_on_what_was_before() {
+        let found = inferred(&start(&sleeps()), "6.12");
+        assert_eq!((found.by_memory.all, found.determined.all), (1, 1), "{found:?}");
+    }
+
+    #[test]
+    fn a_task_that_stays_on_a_cpu_may_be_bound() {
+        let mut lines = super::start(&[]);
+        for _ in 0..3 {
+            lines.extend(later());
+            lines.extend([waking(10, 0, 11, 1), woken(10, 0, 11, 1)]);
+            lines.extend([switch(0, 1, 0, "R", 11), switch(11, 1, 11, "S", 0)]);
+        }
+        let found = inferred(&lines, "6.12");
+        assert_eq!((found.perhaps_bound.all, found.determined.all), (2, 0), "{found:?}");
+    }
+
+    #[test]
+    fn a_delayed_departure_may_have_left_the_task_on_its_queue() {
+        // CPU 2 goes on to another task when 11 leaves, and is never idle until 11 wakes.
+        let mut lines = start(&switch(11, 2, 11, "S", 40));
+        lines.extend([waking(10, 0, 11, 2), woken(10, 0, 11, 2)]);
+        assert_eq!(inferred(&lines, "6.12").perhaps_queued.all, 1);
+        assert_eq!(inferred(&lines, "6.1").perhaps_queued.all, 0);
+    }
+
+    #[test]
+    fn a_rule_sends_tasks_elsewhere() {
+        // 11's last CPU is busy when 10 wakes it, and the one before that is idle.
+        let mut lines = start(&switch(11, 2, 11, "S", 40));
+        lines.extend([waking(10, 0, 11, 2), migrated(10, 0, 11, 2, 3), woken(10, 0, 11, 3)]);
+        let all = all(&lines);
+        let elsewhere = |rule: &str| {
+            let in_force = Kernel::new("6.1".parse().unwrap());
+            let other = in_force.clone().with_named(rule, false).unwrap();
+            let machine = machine();
+            let grounds = [in_force, other].map(|kernel| Ground::new(&machine, &kernel).unwrap());
+            let mut rules = Rules::new(&machine, &grounds[0], &grounds[1..]);
+            crate::read(text(&all).as_bytes(), &mut rules).unwrap();
+            let judged = rules.finish().unwrap();
+            assert_eq!(judged.rules[0].asked, 3);
+            judged.rules[0].other_cpu
+        };
+        assert_eq!(elsewhere("last-buddy"), 0, "no rule of wake-ups");
+        assert!(elsewhere("recent-used-cpu") > 0);
+    }
 }

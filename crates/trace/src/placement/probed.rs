@@ -1,0 +1,92 @@
+//! Wake-ups of a guest, whose probes tell when `select_task_rq_fair` is asked and what it answers.
+
+use super::follow::{Closed, State};
+use super::{Ground, Placements};
+use crate::event::{Event, Kind, Sink, Task};
+use crate::{TraceError, WakeMemory};
+use sim::follow::Answer;
+
+/// Flags of a wake-up from 5.11 on (`kernel/sched/sched.h`).
+const WF_EXEC: u32 = 0x02;
+const WF_FORK: u32 = 0x04;
+const WF_SYNC: u32 = 0x10;
+
+/// Takes a guest's trace and compares its wake-ups.
+pub struct Probed<'a> {
+    state: State<'a>,
+    /// By CPU: the task whose wake-up began last there.
+    waking: Vec<Option<Task>>,
+    found: Placements,
+}
+
+impl<'a> Probed<'a> {
+    /// `ground` has the guest's machine and its kernel as a model; `bound` the tasks that may not use all CPUs.
+    pub fn new(ground: &'a Ground, bound: Vec<(u32, machine::CpuSet)>) -> Probed<'a> {
+        let waking = vec![None; ground.topology().nr_cpus];
+        Probed { state: State::new(ground, bound), waking, found: Placements::default() }
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Placements {
+        Placements { repairs: self.state.repairs(), ..self.found }
+    }
+
+    fn asked(&mut self, event: &Event, previous: u32, flags: u32, memory: Option<WakeMemory>) {
+        let placed = flags & (WF_EXEC | WF_FORK) != 0;
+        let task = self.waking[event.cpu as usize].filter(|_| !placed);
+        if let Some(WakeMemory { flips, recent }) = memory {
+            // A child has its parent's memory, but for the CPU.
+            let of = task.map(|t| t.pid).or(placed.then_some(event.current.1));
+            if let Some(pid) = of {
+                self.state.at(event.at_ns).remembers(pid, flips, recent as u16);
+            }
+        }
+        if let Some(task) = task {
+            self.state.ask(event, &task, previous, flags & WF_SYNC != 0);
+        }
+    }
+
+    fn answered(&mut self, event: &Event, kernel: u32) {
+        if let Some(closed) = self.state.close(event.cpu, event.at_ns, kernel) {
+            self.note(event.at_ns, &closed);
+        }
+        self.state.disturb(event.cpu);
+    }
+
+    fn note(&mut self, at_ns: u64, closed: &Closed) {
+        let kind = match (closed.raced, closed.open.answer) {
+            (true, _) => &mut self.found.raced,
+            (_, Answer { by_load: true, .. }) => &mut self.found.by_load,
+            (_, Answer { by_search: true, .. }) => &mut self.found.by_search,
+            _ => {
+                if closed.model() != closed.kernel {
+                    let sync = Some(closed.open.wake.sync);
+                    self.found.differs(|| closed.difference(at_ns, sync));
+                }
+                &mut self.found.determined
+            }
+        };
+        kind.add(closed.count(self.state.topology(), closed.model()));
+    }
+}
+
+impl Sink for Probed<'_> {
+    fn event(&mut self, event: &Event) -> Result<(), TraceError> {
+        self.state.check(event)?;
+        if let Kind::Waking { task, .. } = event.kind {
+            self.waking[event.cpu as usize] = Some(task);
+        }
+        match event.kind {
+            Kind::PlaceAsked { previous, flags, memory } => {
+                self.asked(event, previous, flags, memory);
+            }
+            Kind::PlaceAnswered { cpu: kernel } => self.answered(event, kernel),
+            _ => self.state.take(event),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), TraceError> {
+        Ok(())
+    }
+}
