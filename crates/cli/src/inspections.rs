@@ -7,7 +7,7 @@ use crate::placements::{judged, judgement};
 use report::table::fitted;
 use serde::Serialize;
 use trace::inspect::{Inspection, Inspector, Level, Spread, dot};
-use trace::placement::Judged;
+use follow::placement::Judged;
 use trace::{Read, Recording};
 
 /// Characters of the picture of levels over time.

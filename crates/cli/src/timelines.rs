@@ -12,8 +12,9 @@ use machine::{CpuSet, Snapshot};
 use results::{Engine, Results, store};
 use std::fs::File;
 use std::path::Path;
+use follow::Recorder;
 use trace::{
-    About, Choice, Filter, FtraceText, Perfetto, Read, Recorder, Recording, Sink, TraceDat,
+    About, Choice, Filter, FtraceText, Perfetto, Read, Recording, Sink, TraceDat,
     TraceError, cpu_names,
 };
 

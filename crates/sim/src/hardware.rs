@@ -39,6 +39,8 @@ pub struct Hardware {
     handovers: [Handover; Distance::COUNT],
     /// How far the nearest other core is, or thread where there is one core.
     pub(crate) nearest_core: Distance,
+    /// The kernel's work takes no time: what programs do has it already ([`workload::Workload::has_kernel_work`]).
+    pub(crate) kernel_is_free: bool,
 }
 
 /// Handing over a line.
@@ -132,6 +134,7 @@ impl Hardware {
             poll_ns: constant("poll_ns")? as u64,
             handovers: memory::handovers(machine, topology)?,
             nearest_core: nearest_core(topology),
+            kernel_is_free: false,
         })
     }
 

@@ -79,7 +79,8 @@ impl Setup {
             false => Some(Topology::new(&all, &kernel::build(&all, kernel)?)),
         };
         let widest = widest.as_ref().unwrap_or(&topo);
-        let hw = Hardware::new(machine, widest, (kernel.version.major, kernel.version.minor))?;
+        let mut hw = Hardware::new(machine, widest, (kernel.version.major, kernel.version.minor))?;
+        hw.kernel_is_free = workload.has_kernel_work;
         check(&workload, &machine.online, &all.online)?;
         steps::check(&workload)?;
         let memory = if uses(&workload, |op| matches!(op, Op::Memory(_))) {

@@ -406,9 +406,17 @@ impl World<'_> {
 
     /// Counts an effort; how many cycles it takes.
     pub(crate) fn effort_cycles(&mut self, effort: Effort) -> f64 {
-        match effort {
+        let cycles = match effort {
             Effort::Atomic => self.hw.atomic_cycles,
             Effort::Kernel(instructions) => self.kernel_cycles(instructions),
+        };
+        if self.hw.kernel_is_free { 0.0 } else { cycles }
+    }
+
+    /// Forgets the kernel work that `cpu` owes, where that takes no time. What balancing costs is known by then.
+    pub(crate) fn forgive(&mut self, cpu: Cpu) {
+        if self.hw.kernel_is_free {
+            self.cpus[cpu as usize].debt = 0.0;
         }
     }
 

@@ -2,9 +2,10 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use kernel::{Kernel, Version};
+use follow::Recorder;
 use sim::Scenario;
 use std::fs::File;
-use trace::{About, Event, FtraceText, Perfetto, Recorder, Sink, TraceDat, TraceError};
+use trace::{About, Event, FtraceText, Perfetto, Sink, TraceDat, TraceError};
 use workload::hackbench::{self, Costs, Params};
 
 /// Records of one measurement.

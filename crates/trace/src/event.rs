@@ -101,11 +101,11 @@ impl TaskState {
     /// Still runnable.
     pub const RUNNING: TaskState = TaskState(0);
     /// `TASK_INTERRUPTIBLE`.
-    pub(crate) const INTERRUPTIBLE: TaskState = TaskState(0x01);
+    pub const INTERRUPTIBLE: TaskState = TaskState(0x01);
     /// `TASK_UNINTERRUPTIBLE`.
     pub const UNINTERRUPTIBLE: TaskState = TaskState(0x02);
     /// `EXIT_DEAD`.
-    pub(crate) const DEAD: TaskState = TaskState(0x10);
+    pub const DEAD: TaskState = TaskState(0x10);
     /// `EXIT_DEAD` and `EXIT_ZOMBIE`.
     pub(crate) const GONE: u16 = 0x30;
     /// Letters of the bits, in the kernel's order.
@@ -121,6 +121,16 @@ impl TaskState {
     ];
     /// Preempted (`TASK_REPORT_MAX`).
     pub(crate) const PREEMPTED: u16 = 0x100;
+
+    /// Whether the task stays on the queue.
+    pub fn is_runnable(self) -> bool {
+        self.0 == 0 || self.0 == TaskState::PREEMPTED
+    }
+
+    /// Whether the task is gone.
+    pub fn is_gone(self) -> bool {
+        !self.is_runnable() && self.0 & TaskState::GONE != 0
+    }
 }
 
 /// Context in which the CPU made the record: the bits of `common_flags`, and the depth of disabled preemption.
@@ -138,9 +148,9 @@ impl Context {
     /// `TRACE_FLAG_NEED_RESCHED`.
     pub(crate) const NEED_RESCHED: u8 = 0x04;
     /// `TRACE_FLAG_HARDIRQ`.
-    pub(crate) const HARDIRQ: u8 = 0x08;
+    pub const HARDIRQ: u8 = 0x08;
     /// `TRACE_FLAG_SOFTIRQ`.
-    pub(crate) const SOFTIRQ: u8 = 0x10;
+    pub const SOFTIRQ: u8 = 0x10;
     /// `TRACE_FLAG_PREEMPT_RESCHED`.
     pub(crate) const PREEMPT_RESCHED: u8 = 0x20;
     /// `TRACE_FLAG_NMI`.

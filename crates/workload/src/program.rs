@@ -86,6 +86,9 @@ pub struct Workload {
     pub metrics: Vec<Metric>,
     /// Partitions, whose vcores are among the programs.
     pub partitions: Option<Partitions>,
+    /// Whether steps were measured with the kernel's work in them, as a trace's are. Then that work takes no time of its own: messages,
+    /// wake-ups, switches, balancing and ticks are free. How long an idle CPU takes to wake stays the machine's.
+    pub has_kernel_work: bool,
 }
 
 /// Adds one to a count and gives what it was.

@@ -12,7 +12,7 @@ use definition::Plan;
 use experiment::guests::Traced;
 use serde::Serialize;
 use std::process::ExitCode;
-use trace::placement::{Ground, Inferred, Placements, Probed};
+use follow::placement::{Ground, Inferred, Placements, Probed};
 use vm::Accel;
 
 /// Length of a guest's instruction as a power of two, in ns.

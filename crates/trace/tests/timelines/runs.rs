@@ -3,8 +3,9 @@
 use kernel::{Kernel, Version};
 use machine::Machine;
 use setting::{Frequency, Governor, HotplugStep, Setting};
+use follow::Recorder;
 use sim::{RunResult, Scenario};
-use trace::{About, Event, FtraceText, Perfetto, Recorder, Sink, TraceError};
+use trace::{About, Event, FtraceText, Perfetto, Sink, TraceError};
 use workload::{Op, Spawn, Spread, Work, Workload, hackbench};
 
 /// Keeps records.

@@ -1,7 +1,7 @@
 //! The state that a trace tells, and the questions that are open in it.
 
-use crate::event::{Context, Event, Kind, Task, TaskState};
-use crate::{Comm, TraceError};
+use trace::{Context, Event, Kind, Task, TaskState};
+use trace::{Comm, TraceError};
 use machine::CpuSet;
 use sim::follow::{Answer, Follower, Ground, Leaves, Named, Wake};
 use sim::topology::Topology;
@@ -191,9 +191,9 @@ pub(super) fn named(task: &Task) -> Named {
 }
 
 pub(super) fn leaves(state: TaskState) -> Leaves {
-    match state.0 {
-        0 | TaskState::PREEMPTED => Leaves::Runnable,
-        bits if bits & TaskState::GONE != 0 => Leaves::Exits,
+    match state {
+        state if state.is_runnable() => Leaves::Runnable,
+        state if state.is_gone() => Leaves::Exits,
         _ => Leaves::Sleeps,
     }
 }

@@ -4,8 +4,8 @@
 //! a rule does to a whole run is a replay's answer.
 
 use super::{Choice, Ground, Inferred, Placements};
-use crate::TraceError;
-use crate::event::{Event, Sink};
+use trace::TraceError;
+use trace::{Event, Sink};
 use machine::Machine;
 use machine::distance::{Distance, Distances};
 use serde::Serialize;

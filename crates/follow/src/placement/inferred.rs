@@ -12,9 +12,9 @@
 
 use super::follow::{Closed, State, named};
 use super::{Count, Difference, Ground, Placements};
-use crate::event::{Event, Kind, Sink, Task};
-use crate::inspect::is_of_one_cpu;
-use crate::{Comm, Context, TraceError};
+use trace::{Event, Kind, Sink, Task};
+use trace::inspect::is_of_one_cpu;
+use trace::{Comm, Context, TraceError};
 use kernel::MechanismId;
 use sim::follow::{Answer, Leaves, Wake};
 use std::collections::HashMap;

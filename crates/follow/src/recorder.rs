@@ -1,7 +1,7 @@
 //! Records a simulated run while it executes.
 
-use crate::TraceError;
-use crate::event::{Comm, Context, Event, Kind, Sink, Task, TaskState};
+use trace::TraceError;
+use trace::{Comm, Context, Event, Kind, Sink, Task, TaskState};
 use machine::CpuSet;
 use sim::Trace;
 use sim::topology::Cpu;

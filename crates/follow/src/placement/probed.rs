@@ -2,8 +2,8 @@
 
 use super::follow::{Closed, State};
 use super::{Ground, Placements};
-use crate::event::{Event, Kind, Sink, Task};
-use crate::{TraceError, WakeMemory};
+use trace::{Event, Kind, Sink, Task};
+use trace::{TraceError, WakeMemory};
 use sim::follow::Answer;
 
 /// Flags of a wake-up from 5.11 on (`kernel/sched/sched.h`).

@@ -25,7 +25,7 @@ fn text(lines: &[&str]) -> String {
 fn judged(lines: &[&str], bound: Vec<(u32, machine::CpuSet)>) -> Placements {
     let ground = ground();
     let mut judge = Probed::new(&ground, bound);
-    crate::read(text(lines).as_bytes(), &mut judge).unwrap();
+    trace::read(text(lines).as_bytes(), &mut judge).unwrap();
     judge.finish()
 }
 
@@ -170,7 +170,7 @@ fn forks_and_execs_are_not_wake_ups() {
 fn a_cpu_that_the_machine_does_not_have() {
     let ground = ground();
     let text = format!("a-10 [008] d..2. 1.000000: {}\n", &waking(0, 0, 11, 1)[4..]);
-    let refused = crate::read(text.as_bytes(), &mut Probed::new(&ground, vec![])).unwrap_err();
+    let refused = trace::read(text.as_bytes(), &mut Probed::new(&ground, vec![])).unwrap_err();
     assert_eq!(refused.to_string(), "trace: found CPU 8, expected a machine of 8 CPUs");
 }
 
@@ -181,7 +181,7 @@ mod inferred {
         let kernel = Kernel::new(kernel.parse().unwrap());
         let ground = Ground::new(&machine(), &kernel).unwrap();
         let mut judge = Inferred::new(&ground, vec![]);
-        crate::read(text(&all(lines)).as_bytes(), &mut judge).unwrap();
+        trace::read(text(&all(lines)).as_bytes(), &mut judge).unwrap();
         judge.finish()
     }
 
@@ -271,7 +271,7 @@ mod inferred {
             let machine = machine();
             let grounds = [in_force, other].map(|kernel| Ground::new(&machine, &kernel).unwrap());
             let mut rules = Rules::new(&machine, &grounds[0], &grounds[1..]);
-            crate::read(text(&all).as_bytes(), &mut rules).unwrap();
+            trace::read(text(&all).as_bytes(), &mut rules).unwrap();
             let judged = rules.finish().unwrap();
             assert_eq!(judged.rules[0].asked, 3);
             judged.rules[0].other_cpu
