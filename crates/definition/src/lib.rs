@@ -7,6 +7,7 @@ mod by_source;
 mod error;
 pub mod file;
 mod plan;
+pub mod replay;
 
 pub use by_source::{PATCHES, ShippedPatch};
 pub use error::DefinitionError;

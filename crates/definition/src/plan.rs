@@ -2,7 +2,7 @@
 
 use crate::error::DefinitionError;
 use crate::file::{ExperimentFile, FrequencyEntry, PrefetchEntry, VariantEntry, WorkloadEntry};
-use crate::folder_of;
+use crate::{folder_of, replay};
 use kernel::Kernel;
 use machine::costs::{CostTable, CostsError};
 use machine::{Machine, costs};
@@ -115,9 +115,12 @@ impl Plan {
             // The model has the fair class alone, and variants share their workloads.
             policies: self.file.variants.iter().all(|v| v.source.is_some()),
             read: &read,
+            replay: &|params| replay::build(params, self.folder(), &self.machine),
         };
         let mut built = entry.benchmark.build(&target)?;
-        if entry.background.unwrap_or(true) {
+        // What a trace recorded had its own background.
+        let is_whole = built.workload.has_kernel_work;
+        if entry.background.unwrap_or(!is_whole) {
             let clock_khz = machine.constants.value("nominal_khz")?;
             let background = self.file.background();
             background::add(

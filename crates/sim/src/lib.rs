@@ -239,7 +239,7 @@ pub enum SimError {
         /// The program's name.
         program: String,
         /// A step of the loop, from 0.
-        step: u16,
+        step: u32,
     },
     /// A task did something that it may not do.
     #[error("program `{program}`, step {step}: {reason}")]
@@ -247,7 +247,7 @@ pub enum SimError {
         /// The program's name.
         program: String,
         /// The step, from 0.
-        step: u16,
+        step: u32,
         /// What is wrong.
         reason: &'static str,
     },

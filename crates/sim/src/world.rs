@@ -150,7 +150,7 @@ pub struct Task {
     /// Whether its sleep is one for I/O (`in_iowait`); still so while the class queues it at its wake-up.
     pub in_iowait: bool,
     pub(crate) program: ProgramId,
-    pub(crate) pc: u16,
+    pub(crate) pc: u32,
     pub(crate) doing: Doing,
     pub(crate) loops: [u32; MAX_LOOPS],
     pub(crate) parent: Option<TaskId>,

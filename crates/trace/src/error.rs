@@ -39,6 +39,12 @@ pub enum TraceError {
         /// CPUs of the machine.
         cpus: usize,
     },
+    /// A trace that makes no workload.
+    #[error("trace: found {found} tasks of the fair class, expected 1 to 65534")]
+    Replay {
+        /// Tasks.
+        found: usize,
+    },
     /// A recording without any event that timelines show.
     #[error(
         "trace: found none of sched_switch, sched_waking, sched_wakeup, sched_wakeup_new, sched_migrate_task, cpu_frequency and cpu_idle, expected a recording with some"

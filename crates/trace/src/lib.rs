@@ -11,6 +11,7 @@ mod ftrace;
 pub mod inspect;
 mod perfetto;
 mod reader;
+pub mod replay;
 mod topology;
 mod tracedat;
 

@@ -18,6 +18,16 @@ pub struct Target<'a> {
     pub policies: bool,
     /// Gives the text of a file that a benchmark's parameters name.
     pub read: &'a dyn Fn(&str) -> io::Result<String>,
+    /// Makes a workload of a trace.
+    pub replay: &'a dyn Fn(&crate::replay::Params) -> Result<Built, BuildError>,
+}
+
+/// The [`Target::replay`] of those who read no traces.
+///
+/// # Errors
+/// Always.
+pub fn no_traces(params: &crate::replay::Params) -> Result<Built, BuildError> {
+    Err(BuildError::File { file: params.trace.clone(), reason: "no traces here".to_string() })
 }
 
 /// Why a benchmark cannot be built for a machine.
@@ -49,9 +59,15 @@ macro_rules! built {
     (file $module:ident $params:ident $target:ident) => {
         crate::$module::build_file($params, $target)
     };
+    (trace $module:ident $params:ident $target:ident) => {
+        ($target.replay)($params)
+    };
 }
 
 macro_rules! file_of {
+    (trace $params:ident) => {
+        Some($params.trace.as_str())
+    };
     (costs $params:ident) => {{
         let _ = $params;
         None

@@ -20,6 +20,7 @@ mod launch;
 pub mod netperf;
 mod no_costs;
 mod program;
+pub mod replay;
 pub mod rtapp;
 pub mod schbench;
 pub mod sched_pipe;
@@ -30,7 +31,8 @@ mod window;
 /// Calls `$then!` with the table of the built-in benchmarks, a line for each:
 /// * its module, which is also its name in experiment files;
 /// * its variant of [`Benchmark`];
-/// * `costs` where its module builds it from `Params` and `Costs`, `file` where from the text of `Params::file`;
+/// * `costs` where its module builds it from `Params` and `Costs`, `file` where from the text of `Params::file`, `trace` where from
+///   the recording `Params::trace`;
 /// * why guests in QEMU cannot run it, where they cannot.
 ///
 /// The order is that of `docs/workloads.md`.
@@ -54,13 +56,15 @@ macro_rules! for_each_benchmark {
             gitsource Gitsource costs (not in guests: "it has no git, its tests or their perl");
             kvm Kvm costs (not in guests: "guests have no guests of their own");
             rt_app RtApp file;
+            replay Replay trace
+                (not in guests: "it is what tasks did, and no program");
             command Command costs
                 (not in guests: "its programs are this computer's");
         }
     };
 }
 
-pub use benchmarks::{Benchmark, BuildError, Target};
+pub use benchmarks::{Benchmark, BuildError, Target, no_traces};
 pub use counter::Counter;
 pub use program::{
     BarrierId, Capacity, Clients, CondId, Condition, CounterId, Device, DeviceId, FlagId,

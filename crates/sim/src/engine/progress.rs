@@ -56,7 +56,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         Step::Busy
     }
 
-    fn place_in_program(&self, task: TaskId) -> (String, u16) {
+    fn place_in_program(&self, task: TaskId) -> (String, u32) {
         let t = &self.w.tasks[task.index()];
         (self.setup.workload.programs[t.program.index()].name.clone(), t.pc)
     }

@@ -184,13 +184,13 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Condition::SameJiffy => std::mem::replace(&mut t.jiffy, jiffies) == jiffies,
             Condition::FirstOfGroup => t.first_of_group,
         };
-        t.pc += if holds { steps } else { 0 };
+        t.pc += if holds { u32::from(steps) } else { 0 };
         self.next_op(task)
     }
 
     fn jump(&mut self, task: TaskId, to: u16) -> Step {
         let t = &mut self.w.tasks[task.index()];
-        t.pc = to;
+        t.pc = to.into();
         t.doing = Doing::Nothing;
         Step::Again
     }

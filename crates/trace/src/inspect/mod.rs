@@ -6,7 +6,7 @@
 
 mod levels;
 mod moves;
-mod spread;
+pub(crate) mod spread;
 mod tasks;
 mod violations;
 mod wakers;

@@ -26,19 +26,19 @@ pub struct Spread {
 
 /// Times as they come.
 #[derive(Debug, Clone)]
-pub(super) struct Recorded {
+pub(crate) struct Recorded {
     histogram: Histogram<u64>,
     total_ns: u64,
     max_ns: u64,
 }
 
 impl Recorded {
-    pub(super) fn new() -> Recorded {
+    pub(crate) fn new() -> Recorded {
         let histogram = Histogram::new(2).expect("two digits are allowed");
         Recorded { histogram, total_ns: 0, max_ns: 0 }
     }
 
-    pub(super) fn add(&mut self, ns: u64) {
+    pub(crate) fn add(&mut self, ns: u64) {
         // It grows as it needs to; what it cannot hold counts at its end.
         if self.histogram.record(ns).is_err() {
             self.histogram.saturating_record(ns);
@@ -47,11 +47,11 @@ impl Recorded {
         self.max_ns = self.max_ns.max(ns);
     }
 
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    pub(super) fn spread(&self) -> Spread {
+    pub(crate) fn spread(&self) -> Spread {
         let at = |quantile: f64| self.histogram.value_at_quantile(quantile).min(self.max_ns);
         let count = self.count();
         Spread {

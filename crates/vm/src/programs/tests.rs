@@ -81,6 +81,7 @@ fn metrics(benchmark: &Benchmark) -> Vec<String> {
         online: machine.online,
         policies: false,
         read: &read,
+        replay: &workload::no_traces,
     };
     let built = benchmark.build(&target).unwrap();
     built.workload.metrics.into_iter().map(|metric| metric.name).collect()

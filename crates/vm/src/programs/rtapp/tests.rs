@@ -146,6 +146,7 @@ fn results_have_the_names_of_the_workloads_metrics() {
         online: machine.online,
         policies: false,
         read: &read,
+        replay: &workload::no_traces,
     };
     let built = Benchmark::RtApp(params()).build(&target).unwrap();
     let names: Vec<String> = built.workload.metrics.into_iter().map(|m| m.name).collect();
