@@ -5,6 +5,7 @@ mod host;
 mod inspect;
 mod kernels;
 mod measure;
+mod replay;
 mod report;
 mod trace;
 mod trees;
@@ -23,6 +24,7 @@ pub use kernels::{
     KernelDomainsArgs, NameArgs, With,
 };
 pub use measure::{CostsArgs, LinesArgs, MeasureCommand, ShowCostsArgs};
+pub use replay::ReplayArgs;
 pub use trace::{Ns, TraceArgs, TraceFormat};
 pub use trees::CompareTreesArgs;
 
@@ -101,6 +103,8 @@ pub enum Command {
     Trace(TraceArgs),
     /// Tell what happened in a trace: waits, wake-ups by distance, idle CPUs while somebody waited, moves
     Inspect(InspectArgs),
+    /// Run what a trace recorded again, as it was and under other kernels, mechanisms, machines
+    Replay(ReplayArgs),
     /// List the mechanisms that a variant can switch
     Mechanisms,
     /// Find out when logging a vcore's caches pays, by working set, time slice and restore rate

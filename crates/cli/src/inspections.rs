@@ -4,10 +4,10 @@ use crate::Failure;
 use crate::args::InspectArgs;
 use crate::output::{print, print_json, write_whole};
 use crate::placements::{judged, judgement};
+use follow::placement::Judged;
 use report::table::fitted;
 use serde::Serialize;
 use trace::inspect::{Inspection, Inspector, Level, Spread, dot};
-use follow::placement::Judged;
 use trace::{Read, Recording};
 
 /// Characters of the picture of levels over time.

@@ -19,6 +19,7 @@ mod placements;
 mod prefetch_sweep;
 mod progress;
 mod recorded;
+mod replays;
 mod report_page;
 mod schedulers;
 mod sources;
@@ -75,6 +76,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Machine { command: MachineCommand::List } => machines::list(),
         Command::Domains(args) => domains::domains(&args),
         Command::Inspect(args) => inspections::inspect(&args),
+        Command::Replay(args) => replays::replay(&args),
         Command::Trace(args) => timelines::trace(&args),
         Command::Mechanisms => domains::mechanisms(),
         Command::PrefetchSweep(args) => prefetch_sweep::prefetch_sweep(&args),

@@ -3,11 +3,11 @@
 use crate::Failure;
 use crate::args::InspectArgs;
 use crate::domains::{changed, switched};
+use follow::placement::{Count, Difference, Elsewhere, Ground, Judged, Placements, Rules};
 use kernel::Kernel;
 use machine::Machine;
 use report::table::fitted;
 use trace::Recording;
-use follow::placement::{Count, Difference, Elsewhere, Ground, Judged, Placements, Rules};
 
 /// The trace's wake-ups beside the model of the kernel that was named, and beside other rules; none without a kernel.
 pub fn judged(args: &InspectArgs, machine: &Machine) -> Result<Option<Judged>, Failure> {

@@ -8,14 +8,14 @@ use crate::output::{print, write_file};
 use crate::sources::library;
 use definition::{ExperimentFile, Plan, folder_of};
 use experiment::Again;
+use follow::Recorder;
 use machine::{CpuSet, Snapshot};
 use results::{Engine, Results, store};
 use std::fs::File;
 use std::path::Path;
-use follow::Recorder;
 use trace::{
-    About, Choice, Filter, FtraceText, Perfetto, Read, Recording, Sink, TraceDat,
-    TraceError, cpu_names,
+    About, Choice, Filter, FtraceText, Perfetto, Read, Recording, Sink, TraceDat, TraceError,
+    cpu_names,
 };
 
 /// The directory beside a capture's `trace.txt` that describes the machine as it booted.

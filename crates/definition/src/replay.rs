@@ -51,5 +51,10 @@ fn recorded_on(name: &str, folder: &Path, machine: &Machine) -> Result<Machine, 
 
 fn options(params: &Params) -> Options {
     let ns = |ms: Option<f64>| ms.map(|ms| (ms.max(0.0) * 1e6) as u64);
-    Options { sync: params.sync.clone(), from_ns: ns(params.from_ms), to_ns: ns(params.to_ms) }
+    Options {
+        sync: params.sync.clone(),
+        from_ns: ns(params.from_ms),
+        to_ns: ns(params.to_ms),
+        keeps_idle_exits: params.keep_idle_exits.unwrap_or(params.machine.is_none()),
+    }
 }

@@ -26,6 +26,8 @@ const NICE_0_PRIORITY: i32 = 120;
 
 /// A machine of the catalog whose costs serve where there are none.
 const LENDER: &str = "epyc-7742-1s-nps1";
+/// Threads of a core, at most.
+const WIDEST_CORE: usize = 8;
 
 /// A task as a trace names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -483,6 +485,14 @@ fn lend(machine: &mut Machine) {
     for (name, constant) in lender.constants.iter().chain(distances) {
         if machine.constants.get(name).is_none() {
             machine.constants.set(name, constant.clone());
+        }
+    }
+    // Any share will do for cores with more threads than the lender's.
+    if let Some(share) = machine.constants.get("smt_share_2").cloned() {
+        for name in (3..=WIDEST_CORE).map(|busy| format!("smt_share_{busy}")) {
+            if machine.constants.get(&name).is_none() {
+                machine.constants.set(&name, share.clone());
+            }
         }
     }
     if machine.idle_states.is_empty() {

@@ -1,8 +1,8 @@
 //! Ten million records of hackbench as they go into a file, by format, and a simulated run with and without a timeline.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use kernel::{Kernel, Version};
 use follow::Recorder;
+use kernel::{Kernel, Version};
 use sim::Scenario;
 use std::fs::File;
 use trace::{About, Event, FtraceText, Perfetto, Sink, TraceDat, TraceError};

@@ -68,8 +68,9 @@ pub use benchmarks::{Benchmark, BuildError, Target, no_traces};
 pub use counter::Counter;
 pub use program::{
     BarrierId, Capacity, Clients, CondId, Condition, CounterId, Device, DeviceId, FlagId,
-    Histogram, HistogramId, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op, Policy, Program,
-    ProgramId, Queue, QueueId, QueueKind, Reading, Since, Spawn, Spread, TimerId, Work, Workload,
+    Histogram, HistogramId, IdleExit, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op,
+    Policy, Program, ProgramId, Queue, QueueId, QueueKind, Reading, Since, Spawn, Spread, TimerId,
+    Work, Workload,
 };
 /// rt-app under its name in experiment files.
 pub use rtapp as rt_app;

@@ -89,6 +89,18 @@ pub struct Workload {
     /// Whether steps were measured with the kernel's work in them, as a trace's are. Then that work takes no time of its own: messages,
     /// wake-ups, switches, balancing and ticks are free. How long an idle CPU takes to wake stays the machine's.
     pub has_kernel_work: bool,
+    /// How long an idle CPU takes to run a woken task, where that was measured with the steps; otherwise the machine's idle states and
+    /// interrupts say.
+    pub idle_exit: Option<IdleExit>,
+}
+
+/// From the begin of a wake-up until an idle CPU runs the task, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdleExit {
+    /// Woken on that CPU, by an interrupt.
+    pub local_ns: u64,
+    /// Woken from another CPU.
+    pub remote_ns: u64,
 }
 
 /// Adds one to a count and gives what it was.

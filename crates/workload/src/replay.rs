@@ -12,6 +12,10 @@ pub struct Params {
     /// experiment file. Times are turned into work by its clocks and by how its threads share a core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
+    /// Whether idle CPUs take as long to run a woken task as in the trace; if absent, they do unless `machine` is another one. Otherwise
+    /// the experiment's machine says how long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_idle_exits: Option<bool>,
     /// Where to begin, in ms of the trace's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_ms: Option<f64>,

@@ -10,9 +10,9 @@ use crate::placements::placements as placements_text;
 use crate::progress::bar;
 use definition::Plan;
 use experiment::guests::Traced;
+use follow::placement::{Ground, Inferred, Placements, Probed};
 use serde::Serialize;
 use std::process::ExitCode;
-use follow::placement::{Ground, Inferred, Placements, Probed};
 use vm::Accel;
 
 /// Length of a guest's instruction as a power of two, in ns.

@@ -1,10 +1,10 @@
 //! The state that a trace tells, and the questions that are open in it.
 
-use trace::{Context, Event, Kind, Task, TaskState};
-use trace::{Comm, TraceError};
 use machine::CpuSet;
 use sim::follow::{Answer, Follower, Ground, Leaves, Named, Wake};
 use sim::topology::Topology;
+use trace::{Comm, TraceError};
+use trace::{Context, Event, Kind, Task, TaskState};
 
 /// A question that waits for its answer.
 pub(super) struct Open {

@@ -12,12 +12,12 @@
 
 use super::follow::{Closed, State, named};
 use super::{Count, Difference, Ground, Placements};
-use trace::{Event, Kind, Sink, Task};
-use trace::inspect::is_of_one_cpu;
-use trace::{Comm, Context, TraceError};
 use kernel::MechanismId;
 use sim::follow::{Answer, Leaves, Wake};
 use std::collections::HashMap;
+use trace::inspect::is_of_one_cpu;
+use trace::{Comm, Context, TraceError};
+use trace::{Event, Kind, Sink, Task};
 
 /// A CPU needs at most so long to finish a switch that it has recorded (`finish_task`).
 const SWITCHING_NS: u64 = 5_000;
@@ -102,6 +102,16 @@ impl<'a> Inferred<'a> {
             self.found.perhaps_bound.add(known.held);
         }
         Placements { repairs: self.state.repairs(), ..self.found }
+    }
+
+    /// Names of wakers and woken tasks whose wake-ups are synchronous (`WF_SYNC`), as far as their CPUs show it; in order.
+    pub fn synchronous(&self) -> Vec<(String, String)> {
+        let is = |(_, [without, with]): &(_, &[Count; 2])| with.same_cpu > without.same_cpu;
+        let name = |comm: &Comm| String::from_utf8_lossy(comm.as_bytes()).into_owned();
+        let pairs = self.pairs.iter().filter(is);
+        let mut pairs: Vec<_> = pairs.map(|((a, b), _)| (name(a), name(b))).collect();
+        pairs.sort();
+        pairs
     }
 
     /// The choices that the last event settled.
@@ -275,12 +285,10 @@ fn choice(closed: &Closed, is_determined: bool) -> Choice {
     Choice { pid: task.pid, previous: previous.into(), model, queued, is_determined }
 }
 
-/// Names of who wakes and who is woken; all interrupts have one name.
+/// Names of who wakes and who is woken; all interrupts have one name, but for soft ones on top of a task, which may be its own.
 fn pair(closed: &Closed) -> (Comm, Comm) {
-    let interrupts = Context::HARDIRQ | Context::SOFTIRQ;
-    let waker = match closed.open.context.flags & interrupts {
-        0 => closed.open.waker.0,
-        _ => Comm::new("interrupt"),
-    };
+    let is_interrupt =
+        closed.open.context.flags & Context::HARDIRQ != 0 || closed.open.waker.1 == 0;
+    let waker = if is_interrupt { Comm::new("interrupt") } else { closed.open.waker.0 };
     (waker, closed.open.task)
 }

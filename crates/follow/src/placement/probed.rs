@@ -2,9 +2,9 @@
 
 use super::follow::{Closed, State};
 use super::{Ground, Placements};
+use sim::follow::Answer;
 use trace::{Event, Kind, Sink, Task};
 use trace::{TraceError, WakeMemory};
-use sim::follow::Answer;
 
 /// Flags of a wake-up from 5.11 on (`kernel/sched/sched.h`).
 const WF_EXEC: u32 = 0x02;

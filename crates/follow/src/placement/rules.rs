@@ -4,12 +4,12 @@
 //! a rule does to a whole run is a replay's answer.
 
 use super::{Choice, Ground, Inferred, Placements};
-use trace::TraceError;
-use trace::{Event, Sink};
 use machine::Machine;
 use machine::distance::{Distance, Distances};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use trace::TraceError;
+use trace::{Event, Sink};
 
 /// Wake-ups that two rules decide, each by its own choice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

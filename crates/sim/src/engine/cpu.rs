@@ -209,6 +209,11 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                 self.w.hw.ipi_ns + exit_ns
             }
         };
+        let delay_ns = match self.setup.workload.idle_exit {
+            Some(measured) if cpu == from => measured.local_ns,
+            Some(measured) => measured.remote_ns,
+            None => delay_ns,
+        };
         let next_tick_ns = self.w.next_tick_ns();
         let c = &mut self.w.cpus[cpu as usize];
         if K::ENGINE_TICKS {

@@ -149,7 +149,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
 
     /// Runs until a task stops the run.
     pub(crate) fn run(&mut self) -> Result<(), SimError> {
-        while !self.progress.stopped {
+        while !self.is_over() {
             let next = self.timeline.events.pop().filter(|_| self.progress.active > 0);
             let Some((now_ns, slot)) = next else { return Err(self.stuck()) };
             self.event(now_ns, slot)?;

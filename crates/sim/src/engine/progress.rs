@@ -49,6 +49,13 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         true
     }
 
+    /// Whether the run has ended well: a task stopped it, or it is a trace's and all of its tasks are gone.
+    pub(super) fn is_over(&self) -> bool {
+        let is_replay = self.progress.active == 0 && self.setup.workload.has_kernel_work;
+        self.progress.stopped
+            || is_replay && self.w.tasks.iter().all(|t| t.daemon || t.state == State::Dead)
+    }
+
     /// Ends the run because of what `task` does in its step.
     pub(super) fn misuse(&mut self, task: TaskId, reason: &'static str) -> Step {
         let (program, step) = self.place_in_program(task);

@@ -63,7 +63,13 @@ pub fn pipe(machine: &Machine, loops: u32, cpus: Option<&str>) -> Workload {
 pub fn build(machine: &Machine, benchmark: &Benchmark) -> Result<Built, BuildError> {
     let read = |_: &str| Err(std::io::Error::other("no files here"));
     let (constants, online) = (&machine.constants, machine.online.clone());
-    benchmark.build(&Target { constants, online, policies: false, read: &read, replay: &workload::no_traces })
+    benchmark.build(&Target {
+        constants,
+        online,
+        policies: false,
+        read: &read,
+        replay: &workload::no_traces,
+    })
 }
 
 /// A benchmark with the costs of a machine.

@@ -48,6 +48,8 @@ pub struct Inspection {
     pub groups: Vec<Group>,
     /// Tasks that ran longest, the longest first.
     pub tasks: Vec<TaskFigures>,
+    /// How long tasks waited in sum: from a wake-up, or from being preempted, until they ran.
+    pub waited_ns: u64,
     /// By distance from the waking CPU: wake-ups, and how long it took until the task ran.
     pub wakeups: Vec<(&'static str, Spread)>,
     /// Idle CPUs while somebody waited.
@@ -99,6 +101,7 @@ pub struct Inspector {
     last_ns: u64,
     events: u64,
     repairs: u64,
+    waited_ns: u64,
     seen: Vec<bool>,
     /// By CPU: who runs; none before it is known, 0 for the idle task.
     running: Vec<Option<u32>>,
@@ -121,6 +124,7 @@ impl Inspector {
             last_ns: 0,
             events: 0,
             repairs: 0,
+            waited_ns: 0,
             seen: vec![false; cpus],
             running: vec![None; cpus],
             now: HashMap::new(),
@@ -149,6 +153,7 @@ impl Inspector {
             repairs: self.repairs,
             groups,
             tasks,
+            waited_ns: self.waited_ns,
             wakeups: distances
                 .filter(|(_, r)| r.count() > 0)
                 .map(|(d, r)| (d.name(), r.spread()))
@@ -262,7 +267,9 @@ impl Inspector {
     fn switched_in(&mut self, cpu: usize, task: &Task, at_ns: u64) {
         let now = self.task(task, at_ns);
         let (place, since_ns, woken, comm) = (now.place, now.since_ns, now.woken.take(), now.comm);
+        let waits_since_ns = woken.map_or(since_ns, |(woken_ns, _)| woken_ns);
         if let Place::Queued(_) | Place::Waking = place {
+            self.waited_ns += at_ns.saturating_sub(waits_since_ns);
             self.tasks.waited(task.pid, comm, at_ns.saturating_sub(since_ns));
         }
         if let Some((woken_ns, by)) = woken {

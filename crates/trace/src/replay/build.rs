@@ -4,9 +4,9 @@ use super::pace::Pace;
 use super::sleeps::{Soft, SoftInterrupts};
 use super::tasks::{Life, Origin, Place, Sleep};
 use super::{LEAD_NS, Made, Options, Replay, named};
+use crate::TraceError;
 use crate::event::{Context, Event, Kind, Sink, Task, TaskState};
 use crate::inspect::spread::Recorded;
-use crate::TraceError;
 use machine::constants::MissingConstant;
 use machine::{CpuSet, Machine};
 use std::collections::HashMap;
@@ -89,7 +89,7 @@ impl Builder {
         }
         (0..self.cpus).for_each(|cpu| self.count(cpu, self.last_ns));
         self.settle_soft_interrupts();
-        let exit = |of: &Recorded| (of.count() > 0).then(|| of.spread().p50_ns);
+        let exit = |of: &Recorded| (of.count() > 0).then(|| of.spread().mean_ns as u64);
         let made = Made {
             length_ns: self.last_ns - self.first_ns.unwrap_or(self.last_ns),
             tasks: self.lives.len(),
@@ -100,7 +100,10 @@ impl Builder {
             local_exit_ns: exit(&self.exits[0]),
             remote_exit_ns: exit(&self.exits[1]),
         };
-        Ok(Replay { workload: self.workload(), made })
+        let keeps = self.options.keeps_idle_exits;
+        let mut workload = self.workload();
+        workload.idle_exit = made.idle_exit().filter(|_| keeps);
+        Ok(Replay { workload, made })
     }
 
     fn workload(mut self) -> Workload {
@@ -130,7 +133,8 @@ impl Builder {
             if self.soft.is_from_outside(&self.lives[soft.woken].comm) {
                 let (waker, step) = soft.waker;
                 self.lives[waker].ops[step] = Op::Compute(workload::Work::fixed(0.0));
-                self.lives[soft.woken].slept(soft.sleep, sleeps(soft.sleep, soft.at_ns, self.first_ns));
+                self.lives[soft.woken]
+                    .slept(soft.sleep, sleeps(soft.sleep, soft.at_ns, self.first_ns));
                 self.by_interrupts += 1;
                 self.by_tasks -= 1;
             }
@@ -290,7 +294,8 @@ impl Builder {
         let step = self.lives[waker].step(Op::Send(queue));
         self.by_tasks += 1;
         let names = (self.lives[waker].comm, self.lives[woken].comm);
-        let sync = named(&self.options, &names.0, &names.1);
+        // A soft interrupt on top of a task is the network's, whose wake-ups are (`sock_def_readable`).
+        let sync = soft || named(&self.options, &names.0, &names.1);
         let life = &mut self.lives[woken];
         life.sync[0] += u64::from(sync);
         life.sync[1] += 1;

@@ -12,18 +12,20 @@
 //! wake counts as woken by interrupts.
 
 mod build;
+mod fidelity;
 mod pace;
 mod sleeps;
 mod tasks;
 
 pub use build::Builder;
+pub use fidelity::{Figure, figures};
 
 use crate::Comm;
 use serde::Serialize;
-use workload::Workload;
+use workload::{IdleExit, Workload};
 
-/// The programs' clock when the trace begins, in ns: until then all find their places.
-pub const LEAD_NS: u64 = 10_000_000;
+/// The programs' clock when the trace begins, in ns: until then all find their places, and the load of that is forgotten.
+pub const LEAD_NS: u64 = 1_000_000_000;
 
 /// What was made of a trace.
 #[derive(Debug)]
@@ -49,10 +51,18 @@ pub struct Made {
     pub by_interrupts: u64,
     /// Forks.
     pub forks: u64,
-    /// From the begin of a wake-up on the CPU itself, by an interrupt, until the task ran there, if the CPU idled: median, in ns.
+    /// From the begin of a wake-up on the CPU itself, by an interrupt, until the task ran there, if the CPU idled: mean, in ns.
     pub local_exit_ns: Option<u64>,
     /// The same for wake-ups from another CPU.
     pub remote_exit_ns: Option<u64>,
+}
+
+impl Made {
+    /// How long idle CPUs took; what a trace lacks of it is as the other.
+    pub fn idle_exit(&self) -> Option<IdleExit> {
+        let remote_ns = self.remote_exit_ns.or(self.local_exit_ns)?;
+        Some(IdleExit { local_ns: self.local_exit_ns.unwrap_or(remote_ns), remote_ns })
+    }
 }
 
 /// How replays differ from what a trace tells.
@@ -64,6 +74,8 @@ pub struct Options {
     pub from_ns: Option<u64>,
     /// What comes from then on is left out.
     pub to_ns: Option<u64>,
+    /// Idle CPUs take as long as the trace's until they run a woken task; otherwise as long as the machine says.
+    pub keeps_idle_exits: bool,
 }
 
 /// Whether the options name the pair.
@@ -71,5 +83,3 @@ fn named(options: &Options, waker: &Comm, woken: &Comm) -> bool {
     let is = |name: &str, comm: &Comm| name.as_bytes() == comm.as_bytes();
     options.sync.iter().any(|(a, b)| is(a, waker) && is(b, woken))
 }
-
-

@@ -1,9 +1,9 @@
 //! Runs and their timelines.
 
+use follow::Recorder;
 use kernel::{Kernel, Version};
 use machine::Machine;
 use setting::{Frequency, Governor, HotplugStep, Setting};
-use follow::Recorder;
 use sim::{RunResult, Scenario};
 use trace::{About, Event, FtraceText, Perfetto, Sink, TraceError};
 use workload::{Op, Spawn, Spread, Work, Workload, hackbench};
