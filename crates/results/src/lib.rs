@@ -7,6 +7,7 @@
 //! Nothing here knows the simulator or a guest, and nothing here prints.
 
 pub mod analysis;
+pub mod columns;
 pub mod computer;
 pub mod counters;
 pub mod digest;

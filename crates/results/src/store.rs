@@ -7,13 +7,15 @@
 
 mod rows;
 
+pub use crate::columns::{TEMPORARY_PREFIX, check_new};
+use crate::columns::{unfit, write_files};
 use crate::computer::Computer;
 use crate::digest::sha256;
 use crate::runs::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use crate::sensitivity::Sensitivity;
 use crate::{Engine, ResultsError};
 use bytes::Bytes;
-use definition::{ExperimentFile, folder_of};
+use definition::ExperimentFile;
 use machine::Constants;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use rows::{add_value, runs_file, value_of};
@@ -57,9 +59,6 @@ struct ManifestWorkload {
     variants: Vec<String>,
 }
 
-/// How names of temporary files and directories start, which take their final name when they are whole.
-pub const TEMPORARY_PREFIX: &str = ".schedscape-";
-
 /// What a journal's name has more than its store's.
 const JOURNAL_SUFFIX: &str = ".partial";
 
@@ -70,37 +69,16 @@ pub fn journal_path(dir: &Path) -> PathBuf {
     dir.with_file_name(name)
 }
 
-/// Refuses a directory to write that exists already, before anything is run.
-pub fn check_new(dir: &Path) -> Result<(), ResultsError> {
-    if dir.exists() {
-        return Err(ResultsError::store(
-            dir,
-            "directory",
-            "one that exists",
-            "a new one, so that nothing is lost",
-        ));
-    }
-    Ok(())
-}
-
 /// Writes `results` into the new directory `dir`: into a temporary one beside it, which is then renamed.
 pub fn write(results: &Results, dir: &Path) -> Result<(), ResultsError> {
     check_new(dir)?;
-    let parent = folder_of(dir);
-    let io = |reason| ResultsError::Io { file: dir.display().to_string(), reason };
-    std::fs::create_dir_all(parent).map_err(io)?;
-    let temporary =
-        tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir_in(parent).map_err(io)?;
-    let runs = runs_file(results).map_err(|e| {
-        ResultsError::store(dir, RUNS, &e.to_string(), "rows that Parquet can hold")
-    })?;
+    let runs = runs_file(results).map_err(|e| unfit(dir, RUNS, &e))?;
     let manifest =
         serde_json::to_string_pretty(&manifest(results, sha256(&runs))).map_err(|e| {
             ResultsError::store(dir, MANIFEST, &e.to_string(), "text that JSON can hold")
         })?;
-    std::fs::write(temporary.path().join(MANIFEST), manifest + "\n").map_err(io)?;
-    std::fs::write(temporary.path().join(RUNS), runs).map_err(io)?;
-    std::fs::rename(temporary.keep(), dir).map_err(io)
+    let manifest = (manifest + "\n").into_bytes();
+    write_files(dir, &[(MANIFEST.to_string(), manifest), (RUNS.to_string(), runs)])
 }
 
 /// What a store holds.

@@ -2,27 +2,12 @@
 //!
 //! A run's rows stand together: its metrics, the single times behind them, its counters, each in the order of the manifest.
 
+use crate::columns::{self, Column, Table, Values};
 use crate::runs::{MetricInfo, Results, Run};
-use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::record::{Row, RowAccessor};
-use parquet::schema::parser::parse_message_type;
-use std::sync::Arc;
 use workload::Counter;
 
-const SCHEMA: &str = "message runs {
-    REQUIRED BYTE_ARRAY workload (UTF8);
-    REQUIRED BYTE_ARRAY variant (UTF8);
-    REQUIRED INT32 run;
-    REQUIRED INT64 seed (INTEGER(64,false));
-    REQUIRED BYTE_ARRAY kind (UTF8);
-    REQUIRED BYTE_ARRAY name (UTF8);
-    REQUIRED BYTE_ARRAY unit (UTF8);
-    REQUIRED DOUBLE value;
-}";
 const METRIC: &str = "metric";
 const TIME: &str = "time";
 const COUNTER: &str = "counter";
@@ -30,13 +15,13 @@ const COUNTER: &str = "counter";
 /// The columns before they are written.
 #[derive(Default)]
 struct Columns {
-    workload: Vec<ByteArray>,
-    variant: Vec<ByteArray>,
+    workload: Vec<String>,
+    variant: Vec<String>,
     run: Vec<i32>,
-    seed: Vec<i64>,
-    kind: Vec<ByteArray>,
-    name: Vec<ByteArray>,
-    unit: Vec<ByteArray>,
+    seed: Vec<u64>,
+    kind: Vec<String>,
+    name: Vec<String>,
+    unit: Vec<String>,
     value: Vec<f64>,
 }
 
@@ -78,55 +63,35 @@ impl Columns {
         self.workload.push(of.0.into());
         self.variant.push(of.1.into());
         self.run.push(run.run as i32);
-        self.seed.push(run.seed as i64);
+        self.seed.push(run.seed);
         self.kind.push(what.0.into());
         self.name.push(what.1.into());
         self.unit.push(what.2.into());
         self.value.push(value);
     }
+
+    fn table(self) -> Table {
+        let column = |name, help, values| Column { name, unit: "", help, values };
+        let text = |name, help, of| column(name, help, Values::Text(of));
+        Table {
+            name: "runs",
+            columns: vec![
+                text("workload", "The workload", self.workload),
+                text("variant", "The variant", self.variant),
+                column("run", "Number of the run, from 0", Values::Small(self.run)),
+                column("seed", "Its seed", Values::Whole(self.seed)),
+                text("kind", "What kind of value: metric, time or counter", self.kind),
+                text("name", "What the value is called", self.name),
+                text("unit", "Unit of the value", self.unit),
+                column("value", "The value", Values::Real(self.value)),
+            ],
+        }
+    }
 }
 
 /// The bytes of `runs.parquet`.
 pub(super) fn runs_file(results: &Results) -> Result<Vec<u8>, ParquetError> {
-    let schema = Arc::new(parse_message_type(SCHEMA)?);
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_created_by("schedscape".to_string())
-        .build();
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
-    let mut group = writer.next_row_group()?;
-    let columns = Columns::of(results);
-    write_text(&mut group, &columns.workload)?;
-    write_text(&mut group, &columns.variant)?;
-    write_column::<Int32Type, _>(&mut group, &columns.run)?;
-    write_column::<Int64Type, _>(&mut group, &columns.seed)?;
-    write_text(&mut group, &columns.kind)?;
-    write_text(&mut group, &columns.name)?;
-    write_text(&mut group, &columns.unit)?;
-    write_column::<DoubleType, _>(&mut group, &columns.value)?;
-    group.close()?;
-    writer.into_inner()
-}
-
-fn write_text(
-    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    values: &[ByteArray],
-) -> Result<(), ParquetError> {
-    write_column::<ByteArrayType, _>(group, values)
-}
-
-fn write_column<T, V>(
-    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
-    values: &[V],
-) -> Result<(), ParquetError>
-where
-    T: parquet::data_type::DataType<T = V>,
-{
-    let Some(mut column) = group.next_column()? else {
-        return Err(ParquetError::General("more columns than the schema has".to_string()));
-    };
-    column.typed::<T>().write_batch(values, None, None)?;
-    column.close()
+    columns::bytes(&Columns::of(results).table())
 }
 
 /// One row.
