@@ -228,14 +228,7 @@ fn summary(read: &Read) -> String {
             if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
         lines.push(format!("left out: {} records of other events{named}", read.others));
     }
-    let flaws = [
-        (read.lost, "records lost by the kernel, which had no room for them"),
-        (read.gaps, "gaps in which the kernel lost records without counting them"),
-        (read.damaged, "damaged records or pages, left out"),
-        (read.jumps, "records with a time before that of their CPU's previous one"),
-        (read.cut.into(), "end: the file is cut, and what follows is missing"),
-    ];
-    lines.extend(flaws.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
+    lines.extend(read.flaws());
     lines.iter().map(|line| format!("  {line}\n")).collect()
 }
 

@@ -66,6 +66,16 @@ pub struct Inspection {
     pub idle_states: Vec<IdleStates>,
 }
 
+impl Inspection {
+    /// Leaves no more than the first `most` names, tasks, tasks that go back and forth, and pairs of wakers.
+    pub fn shorten(&mut self, most: usize) {
+        self.groups.truncate(most);
+        self.tasks.truncate(most);
+        self.moves.ping_pong.truncate(most);
+        self.wakers.truncate(most);
+    }
+}
+
 /// Where a task is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
@@ -86,12 +96,22 @@ struct Now {
     place: Place,
     /// Since when it is there.
     since_ns: u64,
-    /// When it was woken, by which CPU; none where it waits for another reason.
-    woken: Option<(u64, usize)>,
+    /// Its last wake-up; none where it waits for another reason.
+    woken: Option<Woken>,
     /// The CPU on which it was last.
     cpu: Option<usize>,
     /// Whether it belongs to one CPU.
     is_bound: bool,
+}
+
+/// A wake-up.
+#[derive(Debug, Clone, Copy)]
+struct Woken {
+    at_ns: u64,
+    /// The waking CPU.
+    by: usize,
+    /// Who woke.
+    waker: Comm,
 }
 
 /// Takes a trace.
@@ -137,12 +157,12 @@ impl Inspector {
         }
     }
 
-    /// What came of it; the `most` longest lists have no more entries.
-    pub fn finish(mut self, most: usize) -> Inspection {
+    /// What came of it, all of it.
+    pub fn finish(mut self) -> Inspection {
         let (from_ns, to_ns) = (self.first_ns.unwrap_or(0), self.last_ns);
         let names: HashMap<u32, Comm> =
             self.now.iter().map(|(&pid, now)| (pid, now.comm)).collect();
-        let (groups, tasks) = self.tasks.finish(&names, most);
+        let (groups, tasks) = self.tasks.finish(&names);
         let distances = Distance::ALL.iter().zip(&self.wakeups);
         let (clocks, idle_states) = self.levels.finish_states(to_ns);
         Inspection {
@@ -159,9 +179,9 @@ impl Inspector {
                 .map(|(d, r)| (d.name(), r.spread()))
                 .collect(),
             conservation: self.watch.finish(to_ns, to_ns.saturating_sub(from_ns)),
-            moves: self.mover.finish(&names, most),
+            moves: self.mover.finish(&names),
             levels: self.levels.finish(to_ns),
-            wakers: self.wakers.finish(most),
+            wakers: self.wakers.finish(),
             clocks,
             idle_states,
         }
@@ -202,10 +222,10 @@ impl Inspector {
     }
 
     fn waking(&mut self, event: &Event, task: &Task) {
-        let (at_ns, by) = (event.at_ns, event.cpu as usize);
+        let at_ns = event.at_ns;
         let now = self.task(task, at_ns);
         if now.place == Place::Away {
-            (now.place, now.since_ns, now.woken) = (Place::Waking, at_ns, Some((at_ns, by)));
+            (now.place, now.since_ns, now.woken) = (Place::Waking, at_ns, Some(woken_by(event)));
         }
         self.wakers.woke(waker_of(event), task.comm);
     }
@@ -217,7 +237,7 @@ impl Inspector {
             // On a queue or a CPU already: nothing to wait for.
             Place::Queued(_) | Place::Running(_) => return,
             // Without `sched_waking`, this is the first that is heard of it.
-            Place::Away => now.woken = Some((at_ns, event.cpu as usize)),
+            Place::Away => now.woken = Some(woken_by(event)),
             Place::Waking => {}
         }
         self.queue(task.pid, target, at_ns);
@@ -272,10 +292,12 @@ impl Inspector {
             self.waited_ns += at_ns.saturating_sub(waits_since_ns);
             self.tasks.waited(task.pid, comm, at_ns.saturating_sub(since_ns));
         }
-        if let Some((woken_ns, by)) = woken {
-            let latency_ns = at_ns.saturating_sub(woken_ns);
+        if let Some(woken) = woken {
+            let latency_ns = at_ns.saturating_sub(woken.at_ns);
+            let distance = self.distances.between(woken.by, cpu);
             self.tasks.woke(task.pid, comm, latency_ns);
-            self.wakeups[self.distances.between(by, cpu) as usize].add(latency_ns);
+            self.wakeups[distance as usize].add(latency_ns);
+            self.wakers.ran(woken.waker, comm, distance);
         }
         self.leave_queue(task.pid, at_ns);
         self.mover.runs(task.pid, cpu, at_ns);
@@ -349,6 +371,10 @@ impl Sink for Inspector {
     fn finish(&mut self) -> Result<(), TraceError> {
         Ok(())
     }
+}
+
+fn woken_by(event: &Event) -> Woken {
+    Woken { at_ns: event.at_ns, by: event.cpu as usize, waker: waker_of(event) }
 }
 
 /// Who wakes: the task that runs, or the interrupt that interrupts it.

@@ -105,7 +105,7 @@ impl Mover {
         }
     }
 
-    pub(super) fn finish(mut self, names: &HashMap<u32, Comm>, most: usize) -> Moves {
+    pub(super) fn finish(mut self, names: &HashMap<u32, Comm>) -> Moves {
         let of = |(&pid, own): (&u32, &Cached)| PingPong {
             name: names.get(&pid).map_or_else(String::new, name_of),
             pid,
@@ -115,7 +115,6 @@ impl Mover {
         let mut all: Vec<PingPong> =
             self.cached.iter().filter(|(_, own)| own.returns > 0).map(of).collect();
         all.sort_by(|a, b| (b.returns, a.pid).cmp(&(a.returns, b.pid)));
-        all.truncate(most);
         self.moves.ping_pong = all;
         self.moves
     }

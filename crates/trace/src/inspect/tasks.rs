@@ -94,12 +94,8 @@ impl Tasks {
         sums.wakeups += 1;
     }
 
-    /// Groups and tasks, no more than `most` of each, those that ran longest first.
-    pub(super) fn finish(
-        self,
-        names: &HashMap<u32, Comm>,
-        most: usize,
-    ) -> (Vec<Group>, Vec<TaskFigures>) {
+    /// Groups and tasks, those that ran longest first.
+    pub(super) fn finish(self, names: &HashMap<u32, Comm>) -> (Vec<Group>, Vec<TaskFigures>) {
         let mut members: HashMap<Comm, usize> = HashMap::new();
         for (pid, sums) in &self.by_pid {
             *members.entry(names.get(pid).copied().unwrap_or(sums.comm)).or_default() += 1;
@@ -113,7 +109,6 @@ impl Tasks {
         };
         let mut groups: Vec<Group> = self.by_name.iter().map(group).collect();
         groups.sort_by(|a, b| (b.run.total_ns, &a.name).cmp(&(a.run.total_ns, &b.name)));
-        groups.truncate(most);
         let task = |(&pid, sums): (&u32, &Sums)| TaskFigures {
             name: name_of(&sums.comm),
             pid,
@@ -125,7 +120,6 @@ impl Tasks {
         };
         let mut tasks: Vec<TaskFigures> = self.by_pid.iter().map(task).collect();
         tasks.sort_by(|a, b| (b.run_ns, a.pid).cmp(&(a.run_ns, b.pid)));
-        tasks.truncate(most);
         (groups, tasks)
     }
 }

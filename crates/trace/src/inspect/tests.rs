@@ -36,10 +36,19 @@ fn wakeup(at_us: u64, cpu: u32, pid: u32, target: u32) -> Event {
     event(at_us, cpu, Kind::Wakeup { task: task(pid), target })
 }
 
+fn edge(
+    waker: &str,
+    woken: &str,
+    count: u64,
+    distances: std::collections::BTreeMap<&'static str, u64>,
+) -> Edge {
+    Edge { waker: waker.to_string(), woken: woken.to_string(), count, distances }
+}
+
 fn inspected(events: &[Event]) -> Inspection {
     let mut inspector = Inspector::new(&machine());
     events.iter().for_each(|e| inspector.event(e).unwrap());
-    inspector.finish(10)
+    inspector.finish()
 }
 
 #[test]
@@ -61,7 +70,8 @@ fn a_woken_task_waits_runs_and_sleeps() {
     assert_eq!(group("task2").delay.max_ns, 9_000);
     let [(distance, spread)] = all.wakeups[..] else { panic!("{:?}", all.wakeups) };
     assert_eq!((distance, spread.count, spread.max_ns), ("node", 1, 10_000));
-    assert_eq!(all.wakers, [Edge { waker: "task1".into(), woken: "task2".into(), count: 1 }]);
+    assert_eq!(all.wakers, [edge("task1", "task2", 1, [("node", 1)].into())]);
+    assert_eq!(all.wakers[0].usual_distance(), Some(Distance::Node));
     assert_eq!((all.from_ns, all.to_ns, all.repairs, all.cpus), (0, 200_000, 0, 2));
     // CPU 2 idled while task 2 was on its queue, for as long as it takes to wake.
     assert_eq!((all.conservation.violated_ns, all.conservation.lost_cpu_ns), (9_000, 9_000));
@@ -178,7 +188,24 @@ fn what_does_not_fit_is_counted_and_a_foreign_cpu_refused() {
 }
 
 #[test]
+fn a_shortened_inspection_has_the_first_of_each_list() {
+    let mut all = inspected(&[
+        switch(0, 0, 0, true, 1),
+        waking(1, 0, 2),
+        waking(2, 0, 3),
+        switch(10, 0, 1, false, 2),
+        switch(30, 0, 2, false, 0),
+    ]);
+    let before = all.clone();
+    all.shorten(1);
+    assert_eq!((all.groups.len(), all.tasks.len(), all.wakers.len()), (1, 1, 1));
+    assert_eq!((&all.groups[0], all.tasks[0].pid), (&before.groups[0], 2));
+    assert_eq!(all.levels, before.levels);
+}
+
+#[test]
 fn the_graph_is_for_graphviz() {
-    let edges = [Edge { waker: "a\"b".into(), woken: "c".into(), count: 4 }];
-    assert!(dot(&edges).contains("\"a\\\"b\" -> \"c\" [label=\"4\", penwidth=5.0];"));
+    let edges = [edge("a\"b", "c", 4, [("smt", 2), ("remote", 2)].into())];
+    assert!(dot(&edges).contains("\"a\\\"b\" -> \"c\" [label=\"4, smt\", penwidth=5.0];"));
+    assert!(dot(&[edge("a", "b", 1, [].into())]).contains("label=\"1\""));
 }

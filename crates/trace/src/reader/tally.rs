@@ -32,6 +32,24 @@ pub struct Read {
     pub cut: bool,
 }
 
+impl Read {
+    /// What is missing or wrong, a line each; none of a whole recording.
+    pub fn flaws(&self) -> Vec<String> {
+        let counts = [
+            (self.lost, "records lost by the kernel, which had no room for them"),
+            (self.gaps, "gaps in which the kernel lost records without counting them"),
+            (self.damaged, "damaged records or pages, left out"),
+            (self.jumps, "records with a time before that of their CPU's previous one"),
+        ];
+        let counted = counts.iter().filter(|(n, _)| *n > 0);
+        let mut flaws: Vec<String> = counted.map(|(n, what)| format!("{n} {what}")).collect();
+        if self.cut {
+            flaws.push("the file is cut, and its end is missing".to_string());
+        }
+        flaws
+    }
+}
+
 /// Counts records on their way to a sink.
 pub(super) struct Tally<'a, S> {
     pub read: Read,
