@@ -7,6 +7,7 @@ use crate::table::clip;
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
+use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::coord::types::RangedCoordf64;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
 use plotters::element::{Rectangle, Text};
@@ -17,9 +18,8 @@ use svg::node::element::{Description, Group, Rectangle as Place, Title};
 
 /// Sheet of one picture.
 pub(super) type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// A chart of lines one below the other.
-pub(super) type Lines<'a, 'b> =
-    ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+/// A chart of lines one below the other, on an axis `X`.
+pub(super) type Lines<'a, 'b, X> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, RangedCoordf64>>;
 /// What drawing gives.
 pub(super) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
@@ -134,19 +134,23 @@ pub(super) fn write(sheet: &Sheet, text: &str, at: (i32, i32), x: HPos) -> Drawn
 
 /// An empty chart of lines one below the other, the first at the top, with `labels` pixels for what stands left of them,
 /// on an axis of figures that is called `what`. It takes [`AROUND`] pixels beside its lines.
-pub(super) fn lines_below<'a, 'b>(
+pub(super) fn lines_below<'a, 'b, X>(
     sheet: &'a Sheet<'b>,
     labels: i32,
-    (low, high): (f64, f64),
+    axis_x: X,
     lines: f64,
     what: &str,
-) -> Result<Lines<'a, 'b>, DrawingAreaErrorKind<std::io::Error>> {
+) -> Result<Lines<'a, 'b, X::CoordDescType>, DrawingAreaErrorKind<std::io::Error>>
+where
+    X: AsRangedCoord<Value = f64>,
+    X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
+{
     let mut chart = ChartBuilder::on(sheet)
         .margin_right(20)
         .margin_top(6)
         .x_label_area_size(AROUND - 8)
         .y_label_area_size(labels as u32)
-        .build_cartesian_2d(low..high, 0.0..lines)?;
+        .build_cartesian_2d(axis_x, 0.0..lines)?;
     let grid = INK.mix(0.14);
     chart
         .configure_mesh()

@@ -65,7 +65,7 @@ fn paint(
 ) -> Drawn {
     let rows = lines.len() as f64;
     let labels = room(lines.iter().map(|l| l.label.as_str()), LABEL_LENGTH, LABELS);
-    let mut chart = lines_below(sheet, labels, (low, high), rows, what)?;
+    let mut chart = lines_below(sheet, labels, low..high, rows, what)?;
     let inside = |v: f64| v.clamp(low, high);
     let middle = |at: usize| rows - at as f64 - 0.5;
     chart.draw_series(lines.iter().enumerate().filter_map(|(at, line)| {

@@ -6,11 +6,16 @@ pub mod colours;
 pub mod cpu_map;
 pub mod intervals;
 pub mod latencies;
+pub mod levels;
+pub mod pairs;
+mod panels;
 pub mod power;
 pub mod rows;
 pub mod shares;
+pub mod spans;
 pub mod spread;
 mod time;
+pub mod times;
 
 /// A picture that stands alone.
 #[derive(Debug, Clone, PartialEq, Eq)]

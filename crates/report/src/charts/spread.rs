@@ -48,7 +48,7 @@ fn paint(sheet: &Sheet, tips: &mut Tips, unit: &str, of: &[Spread], span: (f64, 
     let rows = of.len() as f64;
     let labels = room(of.iter().map(|s| s.name.as_str()), LABEL_LENGTH, LABELS);
     let (low, high) = roomy(span);
-    let mut chart = lines_below(sheet, labels, (low, high), rows, unit)?;
+    let mut chart = lines_below(sheet, labels, low..high, rows, unit)?;
     for (at, variant) in of.iter().enumerate() {
         let y = rows - at as f64 - 0.5;
         let colour = colours::variant(variant.variant);
