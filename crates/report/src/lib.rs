@@ -14,6 +14,7 @@ mod error;
 mod hangs;
 mod histogram;
 pub mod html;
+pub mod inspection;
 pub mod json;
 mod layouts;
 pub mod lines;
@@ -27,6 +28,8 @@ mod machine_words;
 mod ministat;
 pub mod mmtests;
 mod number;
+#[cfg(test)]
+mod page_testing;
 pub mod prefetch_sweep;
 pub mod prefetch_sweep_svg;
 pub mod setup;

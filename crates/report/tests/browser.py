@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens a report in headless Chromium, uses it as a reader would, and takes screenshots.
+"""Opens a report, or the page of a trace, in headless Chromium, uses it as a reader would, and takes screenshots.
 
 usage: browser.py REPORT.html PREFIX
 
@@ -19,6 +19,9 @@ import tempfile
 import time
 
 WAIT_S = 60
+# Sections with a picture of their own: those of reports, then those of traces.
+PARTS = ("results", "heat", "domains", "published",
+         "names", "wakeups", "conservation", "moves", "levels", "wakers", "residency", "judged")
 
 
 class Browser:
@@ -171,8 +174,9 @@ class Page:
     def use(self):
         """Everything that can be used, as a reader uses it."""
         variants = self.browser.run("document.querySelectorAll('.choose input').length")
-        if variants == 0:
-            self.fail("expected variants to choose from")
+        is_trace = self.browser.run("!!document.getElementById('trace')")
+        if (variants == 0) != is_trace:
+            self.fail("expected variants to choose from in a report, and none on the page of a trace")
         for at in range(variants):
             shown = ("[...document.querySelectorAll('.v%d')].filter(e => e.checkVisibility()).length" % at)
             before = self.browser.run(shown)
@@ -197,9 +201,9 @@ class Page:
             before = self.browser.run(read)
             self.key("ArrowRight")
             self.must("a share by keyboard", f"{figure} ? {read} !== {json.dumps(before)} : false")
-        tip = self.browser.run("document.querySelectorAll('#results .tip').length")
-        if tip:
-            self.must("texts of marks", "document.querySelector('#results .tip').getAttribute('aria-label').length > 3")
+        tips = ".tip" if is_trace else "#results .tip"
+        if self.browser.run(f"document.querySelectorAll('{tips}').length"):
+            self.must("texts of marks", f"document.querySelector('{tips}').getAttribute('aria-label').length > 3")
 
 
 def main():
@@ -214,7 +218,7 @@ def main():
             page.open(width, 900, scheme)
             page.fits()
             page.shoot(name)
-            for part in ("results", "heat", "domains", "published"):
+            for part in PARTS:
                 if browser.run(f"!!document.getElementById('{part}')"):
                     page.shoot(f"{name}-{part}", f"#{part}", 3200)
             page.check()

@@ -9,6 +9,7 @@ Examples:
   schedscape inspect trace.dat
   schedscape inspect perf.data --machine other.tar.gz --json > inspected.json
   schedscape inspect capture/trace.txt --machine capture/boot --dot wakeups.dot
+  schedscape inspect trace.dat --machine other.tar.gz --html trace.html --out trace-tables
   schedscape inspect trace.dat --machine other.tar.gz --kernel 6.12 --rule sis-cluster=off
 
 What it takes is what `trace` takes: sched_switch, sched_waking, sched_wakeup, sched_wakeup_new and
@@ -21,9 +22,16 @@ pub struct InspectArgs {
     /// The machine on which it was recorded, as for `machine show`
     #[arg(long, default_value = machine::HOST, value_name = "MACHINE")]
     pub machine: String,
-    /// Longest lists: names, tasks, pairs of wakers
+    /// Longest lists of text, JSON and HTML: names, tasks, pairs of wakers
     #[arg(long, default_value_t = 15, value_name = "N")]
     pub most: usize,
+    /// Also make a page of it: one HTML file that loads nothing, as `report` makes of stored runs; it appears only when complete
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Also store it in this new directory: a Parquet file for each table, whole lists whatever `--most` says, and
+    /// columns.parquet, which has the unit and meaning of each column
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Write who wakes whom as a graph for Graphviz
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,

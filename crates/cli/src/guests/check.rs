@@ -6,11 +6,12 @@ use crate::Failure;
 use crate::args::VmCheckArgs;
 use crate::experiments::{keep_variants, narrowed, on_machines};
 use crate::output::{print, print_json};
-use crate::placements::placements as placements_text;
+use crate::placements::placements as blocks;
 use crate::progress::bar;
 use definition::Plan;
 use experiment::guests::Traced;
 use follow::placement::{Ground, Inferred, Placements, Probed};
+use report::inspection::Block;
 use serde::Serialize;
 use std::process::ExitCode;
 use vm::Accel;
@@ -116,11 +117,13 @@ fn reaches(one: &Checked, at_least: &[f64]) -> bool {
 fn shown(one: &Checked, differences: usize) -> String {
     let Checked { machine, workload, variant, kernel, lost, placements, inferred } = one;
     let mut text = format!("{machine}, {workload}, {variant} ({kernel})\n");
-    text += &placements_text(placements, differences);
+    let counts =
+        |of: &Placements| -> String { blocks(of, differences).iter().map(Block::text).collect() };
+    text += &counts(placements);
     if *lost > 0 {
-        text += &format!("  the kernel lost {lost} records for want of room\n");
+        text += &format!("the kernel lost {lost} records for want of room\n");
     }
-    text += "  without the probes, as any other trace is judged:\n";
-    text += &placements_text(inferred, differences);
+    text += "without the probes, as any other trace is judged:\n";
+    text += &counts(inferred);
     text
 }

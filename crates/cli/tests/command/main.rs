@@ -1,6 +1,7 @@
 //! The command as a user meets it.
 
 mod golden;
+mod inspections;
 mod machines;
 mod mmtests;
 mod prefetch_sweep;

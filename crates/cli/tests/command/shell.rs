@@ -1,5 +1,6 @@
 //! Commands and what comes of them.
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The shipped big-core experiment.
@@ -32,6 +33,21 @@ pub fn refused(args: &[&str]) -> String {
     assert!(out.stdout.is_empty(), "{args:?}");
     assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");
     stderr
+}
+
+/// [`refused`], by a command that must leave no file in `dir` but what was there.
+pub fn refused_in(dir: &Path, args: &[&str]) -> String {
+    let before = files(dir);
+    let said = refused(args);
+    assert_eq!(files(dir), before, "{args:?}");
+    said
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).expect("a directory");
+    let mut files: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    files.sort();
+    files
 }
 
 /// The big-core experiment with few and short runs.

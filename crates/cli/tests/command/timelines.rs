@@ -1,24 +1,9 @@
 //! `schedscape trace` as a user meets it.
 
-use crate::shell::{self, small_big_core, stdout};
-use std::path::{Path, PathBuf};
+use crate::shell::{refused_in as refused, small_big_core, stdout};
+use std::path::Path;
 
 const RECORDED: &[u8] = include_bytes!("../../../trace/tests/timelines/recorded.txt");
-
-/// What a command says that must be refused and leave no file but what was there.
-fn refused(dir: &Path, args: &[&str]) -> String {
-    let before = files(dir);
-    let said = shell::refused(args);
-    assert_eq!(files(dir), before, "{args:?}");
-    said
-}
-
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(dir).expect("a directory");
-    let mut files: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
-    files.sort();
-    files
-}
 
 /// The shipped experiment with few and short runs, in a directory.
 fn experiment() -> (tempfile::TempDir, String) {

@@ -2,10 +2,13 @@
 
 mod compared;
 mod domains;
+mod drawing;
 mod groups;
 mod page;
 mod pictures;
 mod watched;
+
+pub(crate) use drawing::Drawing;
 
 use crate::charts::Picture;
 use crate::error::ReportError;

@@ -3,15 +3,14 @@
 use super::Source;
 use super::compared::{self, Constant, Outcome, Variant, Workload};
 use super::domains::{self, Mode};
+use super::drawing::Drawing;
 use super::groups::{self, Group};
-use super::pictures::{Pictures, file_name};
+use super::pictures::Pictures;
 use super::watched::{self, Watched};
 use crate::charts::Picture;
 use crate::computers::{self, Told};
 use crate::error::ReportError;
 use crate::hangs::{self, Said};
-use crate::machine_svg::machine_svg;
-use crate::machine_tree::machine_tree;
 use crate::text::warned;
 use crate::validation::validation;
 use askama::Template;
@@ -73,14 +72,6 @@ struct Hangs {
     notes: Vec<String>,
 }
 
-/// The machine.
-#[derive(Debug)]
-struct Drawing {
-    title: String,
-    tree: String,
-    picture: Picture,
-}
-
 /// A study's figures.
 #[derive(Debug)]
 struct Published {
@@ -111,7 +102,7 @@ impl Page {
             computers: (!results.computers.is_empty()).then(|| computers::told(&results.computers)),
             beside: source.beside.map(|sides| beside(sides, results)),
             machine_name: experiment.machine.clone(),
-            machine: machine(source),
+            machine: source.plan.clone().map(|plan| Drawing::of(&plan.machine)),
             variants: compared::variants(source),
             workloads: compared::workloads(source),
             constants: compared::constants(source),
@@ -195,18 +186,6 @@ fn numbered(pictures: Vec<Picture>) -> Vec<Picture> {
         out.push(Picture { name, ..picture }.titled());
     }
     out
-}
-
-fn machine(source: &Source) -> Result<Drawing, String> {
-    let machine = &source.plan.clone()?.machine;
-    let title = machine.title.clone();
-    let picture = Picture {
-        name: file_name(&["machine", &machine.name]),
-        title: title.clone(),
-        svg: machine_svg(machine),
-        is_titled: true,
-    };
-    Ok(Drawing { title, tree: machine_tree(machine), picture })
 }
 
 fn published(source: &Source) -> Result<Option<Published>, ReportError> {
