@@ -138,8 +138,11 @@ fn moves(all: &Inspection) -> Part {
     part("moves", "Moves", &note, blocks)
 }
 
-/// What is followed over time: names and values.
-pub(super) const LEVELS: [(&str, fn(&Level) -> f64); 3] = [
+/// What is followed over time: its name, and its value in a bin.
+pub(super) type Followed = (&'static str, fn(&Level) -> f64);
+
+/// All that is followed.
+pub(super) const LEVELS: [Followed; 3] = [
     ("runnable tasks", |level| level.runnable),
     ("idle CPUs", |level| level.idle_cpus),
     ("imbalance", |level| level.imbalance),
@@ -148,7 +151,7 @@ pub(super) const LEVELS: [(&str, fn(&Level) -> f64); 3] = [
 fn levels(all: &Inspection) -> Option<Part> {
     let first = all.levels.first()?;
     let values = |of: fn(&Level) -> f64| all.levels.iter().map(of).collect::<Vec<f64>>();
-    let figures = |(name, of): (&str, fn(&Level) -> f64)| {
+    let figures = |(name, of): Followed| {
         let values = values(of);
         let most = values.iter().copied().fold(0.0, f64::max);
         let mean = stats::amean(&values).unwrap_or(0.0);

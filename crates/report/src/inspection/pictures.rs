@@ -1,6 +1,6 @@
 //! From an inspection to what charts draw.
 
-use super::parts::{self, LEVELS};
+use super::parts::{self, Followed, LEVELS};
 use crate::charts::levels::{Level, levels};
 use crate::charts::pairs::{Pair, pairs};
 use crate::charts::shares::{Bar, shares};
@@ -119,7 +119,7 @@ fn moves(all: &Inspection) -> Drawn {
 }
 
 fn over_time(all: &Inspection) -> Drawn {
-    let level = |(name, of): (&str, fn(&trace::inspect::Level) -> f64)| Level {
+    let level = |(name, of): Followed| Level {
         name: name.to_string(),
         bins: (all.levels.iter())
             .map(|l| (l.from_ns.saturating_sub(all.from_ns), l.length_ns, of(l)))
