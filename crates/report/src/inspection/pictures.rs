@@ -41,6 +41,14 @@ fn picture(name: &str, title: &str, svg: Option<String>) -> Option<Picture> {
     svg.map(|svg| Picture { name, title, svg, is_titled: false })
 }
 
+/// What a title says where a picture has no room for all.
+fn first(of: usize, what: &str) -> String {
+    match of > MOST {
+        true => format!("; the first {MOST} of {of} {what}"),
+        false => String::new(),
+    }
+}
+
 fn spread(label: String, colour: RGBColor, of: &Spread) -> Times {
     Times { label, colour, count: of.count, ns: [of.p50_ns, of.p90_ns, of.p99_ns, of.max_ns] }
 }
@@ -58,7 +66,8 @@ fn names(all: &Inspection) -> Drawn {
         })
         .collect();
     let title = "Times by name: median (dot), 90th and 99th percentile, longest";
-    Ok(picture("names", title, times(title, &key, &lines)?).into_iter().collect())
+    let title = format!("{title}{}", first(all.groups.len(), "names"));
+    Ok(picture("names", &title, times(&title, &key, &lines)?).into_iter().collect())
 }
 
 fn wakeups(all: &Inspection) -> Drawn {
@@ -156,8 +165,9 @@ fn wakers(all: &Inspection) -> Drawn {
     let key: Vec<(String, RGBColor)> =
         named.map(|d| (d.name().to_string(), colour(Some(d)))).collect();
     let title = "Who wakes whom, how often, and the usual distance";
-    let svg = pairs(title, &key, &edges.iter().map(pair).collect::<Vec<_>>())?;
-    Ok(picture("wakers", title, svg).into_iter().collect())
+    let title = format!("{title}{}", first(all.wakers.len(), "pairs"));
+    let svg = pairs(&title, &key, &edges.iter().map(pair).collect::<Vec<_>>())?;
+    Ok(picture("wakers", &title, svg).into_iter().collect())
 }
 
 fn residency(all: &Inspection) -> Drawn {

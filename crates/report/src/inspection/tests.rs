@@ -394,7 +394,22 @@ fn names_are_text_and_many_clocks_are_taken_together() {
     assert!(html.contains("0.2 to 0.4 GHz") && html.contains("never ran"), "{html}");
 }
 
-/// A trace in which nothing happens but one event.
+#[test]
+fn pictures_have_the_first_of_many_and_say_so() {
+    let machine = machine();
+    let mut inspection = by_hand();
+    let (group, pair) = (inspection.groups[1].clone(), inspection.wakers[0].clone());
+    inspection.groups = (0..50).map(|n| Group { name: format!("n{n}"), ..group.clone() }).collect();
+    inspection.wakers = (0..50).map(|n| Edge { waker: format!("w{n}"), ..pair.clone() }).collect();
+    let read = Read::default();
+    let html = html(&source(&machine, &read, &inspection)).expect("a page");
+    for wanted in ["the first 40 of 50 names", "the first 40 of 50 pairs"] {
+        assert!(html.contains(wanted), "{wanted}");
+    }
+    assert!(html.contains("n39: run") && !html.contains("n40: run"));
+}
+
+/// A trace in which nothing happens.
 #[test]
 fn a_trace_without_anything_has_a_page() {
     let machine = machine();
