@@ -287,7 +287,7 @@ impl Inspector {
     fn switched_in(&mut self, cpu: usize, task: &Task, at_ns: u64) {
         let now = self.task(task, at_ns);
         let (place, since_ns, woken, comm) = (now.place, now.since_ns, now.woken.take(), now.comm);
-        let waits_since_ns = woken.map_or(since_ns, |(woken_ns, _)| woken_ns);
+        let waits_since_ns = woken.as_ref().map_or(since_ns, |woken| woken.at_ns);
         if let Place::Queued(_) | Place::Waking = place {
             self.waited_ns += at_ns.saturating_sub(waits_since_ns);
             self.tasks.waited(task.pid, comm, at_ns.saturating_sub(since_ns));
