@@ -6,7 +6,7 @@
 
 mod bundle;
 mod names;
-mod schema;
+pub(crate) mod schema;
 
 use crate::TraceError;
 use crate::event::{Event, IDLE_EXIT, Kind, Sink, Task};
@@ -24,7 +24,7 @@ use std::io::Write;
 /// Bytes after which the buffer is written out.
 const FULL: usize = 1 << 16;
 /// Tag of `Trace.packet`: field 1, length-delimited.
-const PACKET: u8 = 1 << 3 | 2;
+pub(crate) const PACKET: u8 = 1 << 3 | 2;
 /// ID of the only packet sequence.
 const SEQUENCE: u32 = 1;
 

@@ -281,6 +281,13 @@ impl Names {
         }
     }
 
+    /// Learns the name of a task, also a new one.
+    pub(super) fn follow(&mut self, task: &Task) {
+        if task.pid != 0 && self.names.get(&task.pid) != Some(&task.comm) {
+            self.set(task.pid, task.comm);
+        }
+    }
+
     /// Learns the name of a task that has none.
     pub(super) fn learn(&mut self, task: &Task) {
         self.names.entry(task.pid).or_insert(task.comm);

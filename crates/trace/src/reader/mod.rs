@@ -1,4 +1,4 @@
-//! Readers of recordings: ftrace's text, trace-cmd's trace.dat, perf's perf.data.
+//! Readers of recordings: ftrace's text, trace-cmd's trace.dat, perf's perf.data, Perfetto's protobuf.
 
 mod bytes;
 mod dat;
@@ -6,6 +6,7 @@ mod decode;
 mod format;
 mod line;
 mod perf;
+mod perfetto;
 mod states;
 mod tally;
 mod text;
@@ -13,7 +14,7 @@ mod text;
 use crate::TraceError;
 use crate::event::Sink;
 use std::fs::File;
-use std::io::{BufReader, Seek};
+use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 pub use tally::Read;
 pub use text::read;
@@ -32,6 +33,8 @@ pub enum FileKind {
     TraceDat,
     /// perf's perf.data.
     PerfData,
+    /// Perfetto's protobuf.
+    Perfetto,
 }
 
 impl FileKind {
@@ -42,6 +45,7 @@ impl FileKind {
             first if perf::MAGICS.iter().any(|magic| first.starts_with(*magic)) => {
                 FileKind::PerfData
             }
+            first if perfetto::begins(first) => FileKind::Perfetto,
             _ => FileKind::Text,
         }
     }
@@ -71,7 +75,7 @@ impl<R: std::io::Read + Seek> Recording<R> {
     /// Input that cannot be read.
     pub fn new(mut file: R) -> Result<Recording<R>, TraceError> {
         let mut first = Vec::new();
-        let mut head = std::io::Read::take(&mut file, dat::head::MAGIC.len() as u64);
+        let mut head = std::io::Read::take(&mut file, perfetto::HEAD as u64);
         std::io::Read::read_to_end(&mut head, &mut first).map_err(TraceError::Input)?;
         file.rewind().map_err(TraceError::Input)?;
         Ok(Recording { file, kind: FileKind::of(&first) })
@@ -83,7 +87,7 @@ impl<R: std::io::Read + Seek> Recording<R> {
     }
 
     /// Passes the records that timelines show to `sink`, in the order of their times. Does not finish `sink`. Memory holds a few
-    /// pages of each CPU, or what perf wrote in two of its rounds.
+    /// pages of each CPU, what perf wrote in two of its rounds, or Perfetto's bundles that overlap and the places of all.
     ///
     /// # Errors
     /// Input that cannot be read, a head or a line that is none of its kind, a file without any such record, and the sink's
@@ -93,10 +97,19 @@ impl<R: std::io::Read + Seek> Recording<R> {
             FileKind::Text => read(BufReader::with_capacity(BUFFER, self.file), sink),
             FileKind::Gzip => {
                 let text = flate2::read::MultiGzDecoder::new(BufReader::new(self.file));
-                read(BufReader::with_capacity(BUFFER, text), sink)
+                let mut text = BufReader::with_capacity(BUFFER, text);
+                let first = text.fill_buf().map_err(TraceError::Input)?;
+                match FileKind::of(first.get(..perfetto::HEAD).unwrap_or(first)) {
+                    FileKind::Text => read(text, sink),
+                    // Their readers go to and fro, which gzip cannot.
+                    _ => {
+                        Err(bytes::wrong("gzip", "no text", "ftrace's text; other files unpacked"))
+                    }
+                }
             }
             FileKind::TraceDat => dat::read(BufReader::with_capacity(BUFFER, self.file), sink),
             FileKind::PerfData => perf::read(BufReader::with_capacity(BUFFER, self.file), sink),
+            FileKind::Perfetto => perfetto::read(self.file, sink),
         }
     }
 }
