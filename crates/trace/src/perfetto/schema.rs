@@ -153,6 +153,24 @@ pub(crate) mod bundle {
     pub(crate) const BOOT_TIMESTAMP: u32 = 7;
     /// What the recorder could not read of the kernel's buffer.
     pub(crate) const ERROR: u32 = 8;
+    /// Events of which only the traced kernel knows the fields.
+    pub(crate) const GENERIC_EVENT_DESCRIPTORS: u32 = 11;
+}
+
+/// `FtraceEventBundle.GenericEventDescriptor`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct GenericEvent {
+    #[prost(int32, optional, tag = "1")]
+    pub field_id: Option<i32>,
+    #[prost(message, optional, tag = "2")]
+    pub event_descriptor: Option<Descriptor>,
+}
+
+/// `DescriptorProto` of `google/protobuf/descriptor.proto`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Descriptor {
+    #[prost(string, optional, tag = "1")]
+    pub name: Option<String>,
 }
 
 /// `FtraceEventBundle.CompactSched`: `sched_switch` and `sched_waking` in columns. Times are differences, the first to 0. The

@@ -1,6 +1,6 @@
 //! Files that are cut or changed: no panic, and what is before the damage is read.
 
-use crate::{DATS, PERFS, plain, read};
+use crate::{DATS, PERFS, perfetto, plain, read};
 use proptest::prelude::*;
 
 #[test]
@@ -44,14 +44,15 @@ fn files_without_what_records_need_say_so() {
 }
 
 fn files() -> impl Strategy<Value = Vec<u8>> {
-    let files = [
+    let mut files = vec![
         DATS[0].0.to_vec(),
         DATS[1].0.to_vec(),
         plain(PERFS[0].0),
         plain(PERFS[1].0),
         plain(PERFS[2].0),
     ];
-    prop::sample::select(files.to_vec())
+    files.extend(perfetto::recordings());
+    prop::sample::select(files)
 }
 
 proptest! {

@@ -7,6 +7,7 @@
 
 mod damage;
 mod packed;
+mod perfetto;
 
 use std::io::{Cursor, Read};
 use trace::{Comm, Context, Event, FileKind, Kind, Recording, Sink, TaskState, TraceError};

@@ -116,13 +116,20 @@ impl Others {
         Ok(())
     }
 
-    /// The counts by name.
-    pub(super) fn by_name(&self) -> BTreeMap<String, u64> {
+    /// The counts by name; the file tells names of events that only its kernel knows.
+    pub(super) fn by_name(&self, generic: &BTreeMap<u32, String>) -> BTreeMap<String, u64> {
         let name = |number: u32| match NAMES.iter().find(|(field, _)| *field == number) {
             Some((_, name)) => (*name).to_string(),
-            None => format!("event {number} of Perfetto's schema"),
+            None => match generic.get(&number) {
+                Some(name) => name.clone(),
+                None => format!("event {number} of Perfetto's schema"),
+            },
         };
-        self.by_field.iter().map(|(&number, &records)| (name(number), records)).collect()
+        let mut by_name = BTreeMap::new();
+        for (&number, &records) in &self.by_field {
+            *by_name.entry(name(number)).or_default() += records;
+        }
+        by_name
     }
 }
 

@@ -2,18 +2,22 @@
 
 use super::block;
 use super::window::{Flaw, Input, Window};
-use crate::perfetto::schema::{ProcessTree, bundle, compact, event, packet};
+use crate::perfetto::schema::{GenericEvent, ProcessTree, bundle, compact, event, packet};
 use crate::reader::bytes::wrong;
 use crate::reader::decode::Names;
 use crate::{Comm, Task, TraceError};
 use machine::MAX_CPUS;
 use prost::Message;
+use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 
 /// Number of `Trace.packet`.
 const PACKET: u32 = 1;
 /// Most bytes of a list of threads.
 const LONGEST_TREE: u64 = 16 << 20;
+/// Most bytes of what describes an event, and most of such events.
+const LONGEST_DESCRIPTOR: u64 = 1 << 16;
+const MOST_GENERIC: usize = 10_000;
 /// `FtraceClock` of a clock that Perfetto does not name, and the number of clocks.
 const UNKNOWN_CLOCK: u64 = 1;
 const CLOCKS: usize = 5;
@@ -51,6 +55,8 @@ pub(super) struct Index {
     /// By `FtraceClock`: what makes its times those of `CLOCK_BOOTTIME`, in ns.
     pub shifts: [Option<i64>; CLOCKS],
     pub names: Names,
+    /// By number of their field: names of events that only the traced kernel knows.
+    pub generic: BTreeMap<u32, String>,
     pub gaps: u64,
     pub damaged: u64,
     pub cut: bool,
@@ -170,6 +176,24 @@ impl Index {
         Ok(())
     }
 
+    /// Learns the name of an event.
+    fn generic<R: Read + Seek>(
+        &mut self,
+        event: Window,
+        input: &mut Input<R>,
+    ) -> Result<(), TraceError> {
+        let event = event.whole(LONGEST_DESCRIPTOR, input)?;
+        match event.and_then(|event| GenericEvent::decode(event).ok()) {
+            Some(GenericEvent { field_id: Some(field), event_descriptor: Some(told) }) => {
+                if self.generic.len() < MOST_GENERIC {
+                    self.generic.insert(field as u32, told.name.unwrap_or_default());
+                }
+            }
+            _ => self.damaged += 1,
+        }
+        Ok(())
+    }
+
     /// Notes a bundle, if it has records.
     fn bundle<R: Read + Seek>(
         &mut self,
@@ -208,6 +232,12 @@ impl Index {
                 }
                 bundle::BOOT_TIMESTAMP => {
                     boot_ns = from.value(key, input)?;
+                    None
+                }
+                bundle::GENERIC_EVENT_DESCRIPTORS => {
+                    if let Some(event) = from.part(key, input)? {
+                        self.generic(event, input)?;
+                    }
                     None
                 }
                 number => {

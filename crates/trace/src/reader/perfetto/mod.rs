@@ -63,7 +63,7 @@ pub(super) fn read<R: std::io::Read + Seek>(
     tally.read.damaged += others.damaged + index.damaged;
     tally.read.gaps = index.gaps;
     tally.read.cut = index.cut;
-    tally.read.skipped = others.by_name();
+    tally.read.skipped = others.by_name(&index.generic);
     tally.finish()
 }
 

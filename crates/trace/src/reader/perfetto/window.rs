@@ -265,14 +265,20 @@ impl Window {
     ) -> Result<(), TraceError> {
         self.fill(input)?;
         let size = match key.wire {
-            NUMBER => return Ok(drop(self.number_or_cut())),
+            NUMBER => {
+                self.number_or_cut();
+                return Ok(());
+            }
             EIGHT_BYTES => 8,
             FOUR_BYTES => 4,
             PART => match self.number_or_cut() {
                 Some(size) => size,
                 None => return Ok(()),
             },
-            _ => return Ok(self.fail(Flaw::Damaged)),
+            _ => {
+                self.fail(Flaw::Damaged);
+                return Ok(());
+            }
         };
         if size > self.len() {
             self.fail(Flaw::Cut);
