@@ -32,15 +32,32 @@ fn files_without_what_records_need_say_so() {
     // Behind the head, the page size and `zstd` with its version.
     unfinished[29..37].fill(0);
     assert!(message(&unfinished).contains("cut off"), "{}", message(&unfinished));
-    let mut killed = plain(PERFS[0].0);
-    killed[48..56].fill(0);
-    assert!(message(&killed).contains("killed"), "{}", message(&killed));
     assert!(message(b"PERFILE2").contains("size of the head: found the end of the file"));
     assert!(message(b"\x17\x08\x44tracing5\0").contains("found the end of the file"));
     assert!(
         message(b"\x17\x08\x44tracing5\0\0\x08\0\x10\0\0")
             .contains("version: found 5, expected 6 or 7")
     );
+}
+
+#[test]
+fn a_killed_perf_leaves_no_formats() {
+    let message = |bytes: &[u8]| read(bytes).map(|r| r.1).expect_err("no recording").to_string();
+    let expected = "expected a recording that ctrl-C or SIGTERM ended, or one of `perf record -o - >FILE`, which begins with them";
+    // The size of records is 0 until perf ends; what features there will be stands in the head from the beginning.
+    let mut killed = plain(PERFS[0].0);
+    killed[48..56].fill(0);
+    let found = "found none: perf was killed before it wrote them";
+    assert_eq!(message(&killed), format!("formats of events: {found}, {expected}"));
+    // Bit 1 of the features: HEADER_TRACING_DATA.
+    let mut without = plain(PERFS[0].0);
+    without[72] &= !2;
+    assert_eq!(message(&without), format!("formats of events: found none, {expected}"));
+    // A pipe has them at the beginning, and nothing at the end.
+    let pipe = plain(PERFS[2].0);
+    let (events, counts) =
+        read(&pipe[..pipe.len() - 4]).expect("what perf wrote before it was killed");
+    assert!(counts.cut && !events.is_empty());
 }
 
 fn files() -> impl Strategy<Value = Vec<u8>> {

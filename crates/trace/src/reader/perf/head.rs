@@ -93,9 +93,10 @@ pub(super) fn open<R: Read + Seek>(file: &mut R) -> Result<Opened, TraceError> {
     for word in &mut features {
         *word = head.u64("features")?;
     }
+    // Until perf ends, the size is 0, and the features that the head promises are not there: the formats are one of them, and the
+    // numbers of events in the records differ from kernel to kernel.
     if data.1 == 0 {
-        let found = "0, as in the file of a recording that was killed";
-        return Err(wrong("size of records", found, "a finished recording"));
+        return Err(without_formats("none: perf was killed before it wrote them"));
     }
     let attrs = attrs(&mut head, attr_size, events)?;
     let end = data.0.checked_add(data.1).ok_or_else(|| cut("records"))?;
@@ -105,6 +106,12 @@ pub(super) fn open<R: Read + Seek>(file: &mut R) -> Result<Opened, TraceError> {
     };
     head.from.seek(SeekFrom::Start(data.0)).map_err(TraceError::Input)?;
     Ok(Opened { endian, attrs, end: Some(end), tracing })
+}
+
+/// The error of a recording whose records nobody can read.
+pub(super) fn without_formats(found: &str) -> TraceError {
+    let expected = "a recording that ctrl-C or SIGTERM ended, or one of `perf record -o - >FILE`, which begins with them";
+    wrong("formats of events", found, expected)
 }
 
 /// The section of events: each with the place of its numbers behind it.

@@ -279,7 +279,7 @@ impl<S: Sink> Reader<'_, S> {
             return Err(wrong("samples", found, "those of `perf record -a`"));
         }
         let Some(decoder) = &mut self.decoder else {
-            return Err(wrong("formats of events", "none", "HEADER_TRACING_DATA"));
+            return Err(head::without_formats("none"));
         };
         let sample = attr.sample(body, self.endian);
         let Some(sample) = sample.filter(|s| (s.cpu as usize) < machine::MAX_CPUS) else {
