@@ -4,8 +4,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::fs::File;
 use std::io::Seek;
 use trace::{
-    About, Comm, Context, Event, FtraceText, Kind, Recording, Sink, Task, TaskState, TraceDat,
-    TraceError,
+    About, Comm, Context, Event, FtraceText, Kind, Perfetto, Recording, Sink, Task, TaskState,
+    TraceDat, TraceError,
 };
 
 /// Records of one measurement.
@@ -49,16 +49,17 @@ fn write(mut sink: impl Sink) {
 
 fn files(c: &mut Criterion) {
     let file = || tempfile::tempfile().expect("a temporary file");
-    let (text, dat) = (file(), file());
+    let (text, dat, pftrace) = (file(), file(), file());
     write(FtraceText::new(&text, &[], true));
     let about = About {
         cpu_names: (0..CPUS).map(|cpu| format!("CPU {cpu}")).collect(),
         ..About::default()
     };
     write(TraceDat::new(&dat, file(), &about, true));
+    write(Perfetto::new(&pftrace, &about).expect("a file"));
     let mut group = c.benchmark_group("read");
     group.sample_size(10).throughput(Throughput::Elements(EVENTS));
-    for (name, file) in [("ftrace", &text), ("trace.dat", &dat)] {
+    for (name, file) in [("ftrace", &text), ("trace.dat", &dat), ("perfetto", &pftrace)] {
         group.bench_function(name, |b| b.iter(|| read(file)));
     }
     group.finish();
