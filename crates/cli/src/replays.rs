@@ -161,7 +161,7 @@ fn through(
 fn fidelity(args: &ReplayArgs, plan: &Plan) -> Result<Vec<Figure>, Failure> {
     let mut inspector = Inspector::new(&plan.machine);
     through(args, None, &mut inspector)?;
-    Ok(figures(&inspector.finish(usize::MAX), &watched(plan, &plan.machine)?))
+    Ok(figures(&inspector.finish(), &watched(plan, &plan.machine)?))
 }
 
 fn watched(plan: &Plan, machine: &Machine) -> Result<Inspection, Failure> {
@@ -171,7 +171,7 @@ fn watched(plan: &Plan, machine: &Machine) -> Result<Inspection, Failure> {
     let mut recorder = Recorder::new(again.nr_cpus(), Filter::new(choice, false, &mut inspector));
     again.run(&mut recorder)?;
     recorder.finish()?;
-    Ok(inspector.finish(usize::MAX))
+    Ok(inspector.finish())
 }
 
 fn text(args: &ReplayArgs, made: &Made, fidelity: &[Figure]) -> String {

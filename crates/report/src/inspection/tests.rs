@@ -49,6 +49,7 @@ fn by_hand() -> Inspection {
         distances,
     };
     Inspection {
+        waited_ns: 0,
         from_ns: 1 << 60,
         to_ns: (1 << 60) + 4_000_000,
         events: 12,
@@ -237,6 +238,7 @@ fn read_back(dir: &Path) -> Inspection {
     }
     let intervals: Vec<u64> = of("intervals").iter().map(|row| row.whole("intervals")).collect();
     Inspection {
+        waited_ns: 0,
         from_ns: trace.whole("from_ns"),
         to_ns: trace.whole("to_ns"),
         events: trace.whole("events"),
