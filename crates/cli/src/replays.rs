@@ -10,7 +10,6 @@ use definition::{ExperimentFile, Plan, toml_of};
 use follow::Recorder;
 use follow::placement::{Ground, Inferred};
 use kernel::{Kernel, MECHANISMS};
-use machine::Machine;
 use report::Layout;
 use report::table::fitted;
 use results::Analysis;
@@ -32,24 +31,23 @@ struct Shown {
     trace: String,
     machine: String,
     made: Made,
+    /// Names of wakers and woken tasks whose wake-ups are taken to be synchronous.
+    synchronous: Vec<(String, String)>,
     fidelity: Vec<Figure>,
     #[serde(skip_serializing_if = "Option::is_none")]
     results: Option<serde_json::Value>,
 }
 
 pub fn replay(args: &ReplayArgs) -> Result<(), Failure> {
-    let plan = plan(args, &args.machine, false)?;
-    let sync = synchronous(args, &plan)?;
-    let variants = with_pairs(self::plan(args, on(args), true)?, &sync)?;
+    let recorded = plan(args, &args.machine, false)?;
+    let sync = synchronous(args, &recorded)?;
+    let variants = with(plan(args, on(args), true)?, &sync, args.keep_forks);
     if let Some(path) = &args.write {
         return write_whole(path, &toml_of(&variants.file)?);
     }
-    let plan = with_pairs(plan, &sync)?;
-    let Benchmark::Replay(params) = &plan.file.workloads[0].benchmark else {
-        return Err("replay: found another workload, expected a trace".into());
-    };
-    let made = read(params, plan.folder(), &plan.machine)?.made;
-    let fidelity = fidelity(args, &plan)?;
+    let [moved, kept] = [false, true].map(|keep_forks| with(recorded.clone(), &sync, keep_forks));
+    let made = made(&moved)?;
+    let fidelity = fidelity(args, &moved, &kept)?;
     let compared = (!args.variants.is_empty() || args.on.is_some())
         .then(|| {
             simulate(&variants, args.threads, &vec![None; variants.file.variants.len()], None, None)
@@ -60,10 +58,10 @@ pub fn replay(args: &ReplayArgs) -> Result<(), Failure> {
     if args.json {
         let results = analysis.as_ref().map(|a| report::json::run(&variants, a)).transpose()?;
         let results = results.map(serde_json::to_value).transpose()?;
-        let (trace, machine) = (args.trace.display().to_string(), plan.machine.name.clone());
-        return print_json(&Shown { trace, machine, made, fidelity, results });
+        let (trace, machine) = (args.trace.display().to_string(), recorded.machine.name.clone());
+        return print_json(&Shown { trace, machine, made, synchronous: sync, fidelity, results });
     }
-    let mut text = text(args, &made, &fidelity);
+    let mut text = text(args, &made, &sync, &fidelity);
     if let Some(analysis) = &analysis {
         text += &format!("\n{}", report::text::results(analysis, Layout::Whole, false)?);
     }
@@ -127,46 +125,56 @@ fn variant(name: &str, kernel: &Kernel) -> Result<String, Failure> {
     Ok(out)
 }
 
-fn with_pairs(mut plan: Plan, sync: &[(String, String)]) -> Result<Plan, Failure> {
-    if let Benchmark::Replay(params) = &mut plan.file.workloads[0].benchmark {
-        params.sync = sync.to_vec();
+/// The experiment with what the command found out about its trace.
+fn with(mut plan: Plan, sync: &[(String, String)], keep_forks: bool) -> Plan {
+    for workload in &mut plan.file.workloads {
+        if let Benchmark::Replay(params) = &mut workload.benchmark {
+            params.sync = sync.to_vec();
+            params.keep_forks = keep_forks;
+        }
     }
-    Ok(plan)
+    plan
+}
+
+/// What the experiment's workload is made of.
+fn made(plan: &Plan) -> Result<Made, Failure> {
+    let params = plan.file.workloads.iter().find_map(|w| match &w.benchmark {
+        Benchmark::Replay(params) => Some(params),
+        _ => None,
+    });
+    let params = params.ok_or("replay: found another workload, expected a trace")?;
+    Ok(read(params, plan.folder(), &plan.machine)?.made)
 }
 
 /// Names between which wake-ups are synchronous, as far as the trace tells: it has places where only that explains the CPU.
 fn synchronous(args: &ReplayArgs, plan: &Plan) -> Result<Vec<(String, String)>, Failure> {
     let ground = Ground::new(&plan.machine, &plan.kernels[0])?;
     let mut judge = Inferred::new(&ground, Vec::new());
-    through(args, None, &mut judge)?;
+    through(args, &mut judge)?;
     Ok(judge.synchronous())
 }
 
 /// Reads the window of the trace into `sink`.
-fn through(
-    args: &ReplayArgs,
-    cpus: Option<machine::CpuSet>,
-    sink: &mut impl Sink,
-) -> Result<(), Failure> {
+fn through(args: &ReplayArgs, sink: &mut impl Sink) -> Result<(), Failure> {
     let ns = |ms: Option<f64>| ms.map(|ms| (ms * 1e6) as u64);
     let choice =
-        Choice { from_ns: ns(args.from_ms), to_ns: ns(args.to_ms), cpus, tasks: Vec::new() };
+        Choice { from_ns: ns(args.from_ms), to_ns: ns(args.to_ms), cpus: None, tasks: Vec::new() };
     let mut filter = Filter::new(choice, false, sink);
     let read = Recording::open(&args.trace).and_then(|recording| recording.read(&mut filter));
     read.map_err(|e| format!("{}: {e}", args.trace.display()))?;
     Ok(())
 }
 
-/// The trace beside one replay of it.
-fn fidelity(args: &ReplayArgs, plan: &Plan) -> Result<Vec<Figure>, Failure> {
-    let mut inspector = Inspector::new(&plan.machine);
-    through(args, None, &mut inspector)?;
-    Ok(figures(&inspector.finish(), &watched(plan, &plan.machine)?))
+/// The trace beside two replays of it.
+fn fidelity(args: &ReplayArgs, moved: &Plan, kept: &Plan) -> Result<Vec<Figure>, Failure> {
+    let mut inspector = Inspector::new(&moved.machine);
+    through(args, &mut inspector)?;
+    Ok(figures(&inspector.finish(), &watched(moved)?, &watched(kept)?))
 }
 
-fn watched(plan: &Plan, machine: &Machine) -> Result<Inspection, Failure> {
+fn watched(plan: &Plan) -> Result<Inspection, Failure> {
     let again = experiment::again(plan, WORKLOAD, RECORDED, 0)?;
-    let mut inspector = Inspector::new(machine);
+    let mut inspector = Inspector::new(&plan.machine);
     let choice = Choice { from_ns: Some(LEAD_NS), ..Choice::default() };
     let mut recorder = Recorder::new(again.nr_cpus(), Filter::new(choice, false, &mut inspector));
     again.run(&mut recorder)?;
@@ -174,12 +182,11 @@ fn watched(plan: &Plan, machine: &Machine) -> Result<Inspection, Failure> {
     Ok(inspector.finish())
 }
 
-fn text(args: &ReplayArgs, made: &Made, fidelity: &[Figure]) -> String {
+fn text(args: &ReplayArgs, made: &Made, sync: &[(String, String)], fidelity: &[Figure]) -> String {
     let exit = |ns: Option<u64>| ns.map_or("-".to_string(), |ns| format!("{:.1}", ns as f64 / 1e3));
     let mut out = format!(
         "{}: {:.6} s; {} tasks, {} of real-time classes left out; {} wake-ups by tasks, {} by interrupts, {} forks\n\
-         An idle CPU runs a woken task after {} us, woken from another CPU after {} us (means)\n\n\
-         The trace and its replay under the same kernel\n\n",
+         An idle CPU runs a woken task after {} us, woken from another CPU after {} us (means)\n\n",
         args.trace.display(),
         made.length_ns as f64 / 1e9,
         made.tasks,
@@ -190,16 +197,24 @@ fn text(args: &ReplayArgs, made: &Made, fidelity: &[Figure]) -> String {
         exit(made.local_exit_ns),
         exit(made.remote_exit_ns)
     );
+    let pairs: Vec<String> = sync.iter().map(|(a, b)| format!("{a} -> {b}")).collect();
+    if !pairs.is_empty() {
+        out += &format!("Taken to be synchronous, by where they went: {}\n\n", pairs.join(", "));
+    }
     let row = |f: &Figure| {
         let number = |value: f64| format!("{value:.3}");
-        // A share's error is in percentage points.
-        let error = match f.unit {
-            "%" => format!("{:+.2} points", f.replay - f.trace),
-            _ => f.error_percent().map_or("-".to_owned(), |e| format!("{e:+.2} %")),
+        let error = |replay| match (f.unit, f.error(replay)) {
+            (_, None) => "-".to_owned(),
+            ("%", Some(points)) => format!("{points:+.2} points"),
+            (_, Some(percent)) => format!("{percent:+.2} %"),
         };
-        vec![f.name.clone(), f.unit.to_owned(), number(f.trace), number(f.replay), error]
+        let of = |replay| [number(replay), error(replay)];
+        let named = [f.name.clone(), f.unit.to_owned(), number(f.trace)];
+        [&named[..], &of(f.replay), &of(f.forks_kept)].concat()
     };
+    out += "The trace and its replay under the same kernel\n\n";
     let rows: Vec<Vec<String>> = fidelity.iter().map(row).collect();
-    out += &fitted(&["figure", "unit", "trace", "replay", "error"], &rows, 2);
+    out +=
+        &fitted(&["figure", "unit", "trace", "replay", "error", "forks kept", "error"], &rows, 2);
     out
 }

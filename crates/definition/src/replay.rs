@@ -55,6 +55,7 @@ fn options(params: &Params) -> Options {
         sync: params.sync.clone(),
         from_ns: ns(params.from_ms),
         to_ns: ns(params.to_ms),
+        keeps_forks: params.keep_forks,
         keeps_idle_exits: params.keep_idle_exits.unwrap_or(params.machine.is_none()),
     }
 }

@@ -12,6 +12,9 @@ pub struct Params {
     /// experiment file. Times are turned into work by its clocks and by how its threads share a core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
+    /// Whether new tasks begin on the CPU where they began in the trace; otherwise where the variant's kernel puts them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_forks: bool,
     /// Whether idle CPUs take as long to run a woken task as in the trace; if absent, they do unless `machine` is another one. Otherwise
     /// the experiment's machine says how long.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -43,6 +43,9 @@ pub struct ReplayArgs {
     /// End, in ms of the trace's clock, exclusive
     #[arg(long, value_name = "MS")]
     pub to_ms: Option<f64>,
+    /// Let new tasks of the variants begin on the CPU where they began in the trace
+    #[arg(long)]
+    pub keep_forks: bool,
     /// Runs of each variant
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,

@@ -73,6 +73,8 @@ pub struct Inferred<'a> {
     asked: Vec<Option<Asked>>,
     /// By names of waker and woken: wake-ups as they would be without and with `WF_SYNC`.
     pairs: HashMap<(Comm, Comm), [Count; 2]>,
+    /// By the same names: wake-ups in which the two ways differ, and how many fit without and with it. Whatever else is unknown.
+    evidence: HashMap<(Comm, Comm), [u64; 2]>,
     found: Placements,
     choices: Vec<Choice>,
 }
@@ -88,6 +90,7 @@ impl<'a> Inferred<'a> {
             idled_ns: vec![0; cpus],
             asked: vec![None; cpus],
             pairs: HashMap::new(),
+            evidence: HashMap::new(),
             found: Placements::default(),
             choices: Vec::new(),
         }
@@ -106,9 +109,9 @@ impl<'a> Inferred<'a> {
 
     /// Names of wakers and woken tasks whose wake-ups are synchronous (`WF_SYNC`), as far as their CPUs show it; in order.
     pub fn synchronous(&self) -> Vec<(String, String)> {
-        let is = |(_, [without, with]): &(_, &[Count; 2])| with.same_cpu > without.same_cpu;
+        let is = |(_, [without, with]): &(_, &[u64; 2])| with > without;
         let name = |comm: &Comm| String::from_utf8_lossy(comm.as_bytes()).into_owned();
-        let pairs = self.pairs.iter().filter(is);
+        let pairs = self.evidence.iter().filter(is);
         let mut pairs: Vec<_> = pairs.map(|((a, b), _)| (name(a), name(b))).collect();
         pairs.sort();
         pairs
@@ -187,6 +190,11 @@ impl<'a> Inferred<'a> {
         let (by_load, by_search) =
             (plain.by_load || asked.sync.by_load, plain.by_search || asked.sync.by_search);
         let by_sync = plain.cpu != asked.sync.cpu;
+        if by_sync {
+            let fits = self.evidence.entry(pair(&closed)).or_default();
+            fits[0] += u64::from(closed.model() == closed.kernel);
+            fits[1] += u64::from(u32::from(asked.sync.cpu) == closed.kernel);
+        }
         let is_determined = asked.remembered && !by_load && !by_search && !by_sync;
         self.choices.push(choice(&closed, is_determined));
         if is_determined {

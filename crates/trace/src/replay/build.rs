@@ -331,6 +331,13 @@ impl Builder {
             self.count(event.cpu as usize, event.at_ns);
             self.lives[parent].step(Op::Fork(ProgramId(number as u16)));
             self.forks += 1;
+            if self.options.keeps_forks {
+                let cpus = [CpuSet::from_iter([target]), CpuSet::first_n(self.cpus)];
+                let steps = cpus.map(Op::SetAffinity);
+                steps.into_iter().for_each(|op| {
+                    self.lives[number].step(op);
+                });
+            }
             let nice = (child.prio - NICE_0) as i8;
             if self.lives[parent].prio != child.prio {
                 self.lives[number].step(Op::SetNice(nice));

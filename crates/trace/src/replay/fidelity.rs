@@ -1,9 +1,9 @@
-//! A trace beside its own replay: how far the second is the first.
+//! A trace beside its own replays: how far they are the trace.
 
 use crate::inspect::Inspection;
 use serde::Serialize;
 
-/// A figure of both.
+/// A figure of a trace and of two replays.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
     /// What it is.
@@ -14,39 +14,41 @@ pub struct Figure {
     pub trace: f64,
     /// In the replay.
     pub replay: f64,
+    /// In one whose new tasks begin where they began in the trace.
+    pub forks_kept: f64,
 }
 
 impl Figure {
-    fn new(name: &str, unit: &'static str, trace: f64, replay: f64) -> Figure {
-        Figure { name: name.to_owned(), unit, trace, replay }
-    }
-
-    /// How much more the replay has, in percent of the trace; none where the trace has nothing.
-    pub fn error_percent(&self) -> Option<f64> {
-        (self.trace != 0.0).then(|| 100.0 * (self.replay / self.trace - 1.0))
+    /// How much more a replay has than the trace: in percent, in percentage points of a share; none where the trace has nothing.
+    pub fn error(&self, replay: f64) -> Option<f64> {
+        match self.unit {
+            "%" => Some(replay - self.trace),
+            _ => (self.trace != 0.0).then(|| 100.0 * (replay / self.trace - 1.0)),
+        }
     }
 }
 
 /// Times, waits, and where wake-ups land: as shares of all, in percent.
-pub fn figures(trace: &Inspection, replay: &Inspection) -> Vec<Figure> {
-    let of = |name: &str, unit, of: &dyn Fn(&Inspection) -> f64| {
-        Figure::new(name, unit, of(trace), of(replay))
+pub fn figures(trace: &Inspection, replay: &Inspection, forks_kept: &Inspection) -> Vec<Figure> {
+    let figure = |name: &str, unit, of: &dyn Fn(&Inspection) -> f64| {
+        let (trace, replay, forks_kept) = (of(trace), of(replay), of(forks_kept));
+        Figure { name: name.to_owned(), unit, trace, replay, forks_kept }
     };
     let mut all = vec![
-        of("length", "s", &|i| (i.to_ns - i.from_ns) as f64 / 1e9),
-        of("wake-ups", "", &|i| wakeups(i) as f64),
-        of("waiting", "ms", &|i| i.waited_ns as f64 / 1e6),
-        of("wake-up latency", "ms", &latencies_ms),
-        of("moves", "", &|i| moves(i) as f64),
+        figure("length", "s", &|i| (i.to_ns - i.from_ns) as f64 / 1e9),
+        figure("wake-ups", "", &|i| wakeups(i) as f64),
+        figure("waiting", "ms", &|i| i.waited_ns as f64 / 1e6),
+        figure("wake-up latency", "ms", &latencies_ms),
+        figure("moves", "", &|i| moves(i) as f64),
     ];
     for distance in machine::distance::Distance::ALL {
         let share = |i: &Inspection| {
             let here = i.wakeups.iter().find(|(name, _)| *name == distance.name());
             100.0 * here.map_or(0, |(_, s)| s.count) as f64 / wakeups(i).max(1) as f64
         };
-        if share(trace) + share(replay) > 0.0 {
-            let name = format!("wake-ups at {}", distance.name());
-            all.push(Figure::new(&name, "%", share(trace), share(replay)));
+        let of = figure(&format!("wake-ups at {}", distance.name()), "%", &share);
+        if of.trace + of.replay + of.forks_kept > 0.0 {
+            all.push(of);
         }
     }
     all

@@ -74,6 +74,8 @@ pub struct Options {
     pub from_ns: Option<u64>,
     /// What comes from then on is left out.
     pub to_ns: Option<u64>,
+    /// A new task begins on the CPU where it began in the trace; otherwise where the replay's kernel puts it.
+    pub keeps_forks: bool,
     /// Idle CPUs take as long as the trace's until they run a woken task; otherwise as long as the machine says.
     pub keeps_idle_exits: bool,
 }
@@ -83,3 +85,6 @@ fn named(options: &Options, waker: &Comm, woken: &Comm) -> bool {
     let is = |name: &str, comm: &Comm| name.as_bytes() == comm.as_bytes();
     options.sync.iter().any(|(a, b)| is(a, waker) && is(b, woken))
 }
+
+#[cfg(test)]
+mod tests;
