@@ -4,12 +4,15 @@ use crate::Failure;
 use crate::args::InspectArgs;
 use crate::output::{print, print_json, write_whole};
 use crate::placements::{judged, judgement};
+use definition::file::ConstantsEntry;
 use follow::placement::Judged;
+use machine::Machine;
 use report::inspection::{self, Source};
 use results::columns;
 use serde::Serialize;
 use trace::Recording;
 use trace::inspect::{Inspection, Inspector, dot};
+use trace::replay::{Builder, Options, rt_app};
 
 /// What is printed as JSON.
 #[derive(Serialize)]
@@ -43,6 +46,9 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     if let Some(path) = &args.html {
         write_whole(path, &inspection::html(&source)?)?;
     }
+    if let Some(path) = &args.rt_app {
+        write_whole(path, &rt_app_file(args, machine.clone())?)?;
+    }
     if let Some(path) = &args.dot {
         write_whole(path, &dot(&inspection.wakers))?;
     }
@@ -55,4 +61,22 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Failure> {
         return print_json(&Shown { trace, machine, lost, inspection: &inspection, judged });
     }
     print(&inspection::text(&source))
+}
+
+/// The trace's tasks as a file for rt-app.
+fn rt_app_file(args: &InspectArgs, mut machine: Machine) -> Result<String, Failure> {
+    if args.constants.is_some() {
+        let constants = ConstantsEntry { from: args.constants.clone(), ..Default::default() };
+        constants.apply(&mut machine, "--constants")?;
+    }
+    let without_wakers = !args.rt_app_semaphores;
+    let options = Options { without_wakers, without_forks: true, ..Options::default() };
+    let mut builder = Builder::new(&machine, &options).map_err(|e| {
+        format!("--rt-app: machine `{}`: {e}; --constants NAME lends it", machine.name)
+    })?;
+    let khz = machine.constants.value("nominal_khz")?;
+    let read = Recording::open(&args.trace).and_then(|recording| recording.read(&mut builder));
+    let replay = read.and_then(|_| builder.finish());
+    let replay = replay.map_err(|e| format!("{}: {e}", args.trace.display()))?;
+    Ok(rt_app(&replay, khz)?)
 }

@@ -57,5 +57,6 @@ fn options(params: &Params) -> Options {
         to_ns: ns(params.to_ms),
         keeps_forks: params.keep_forks,
         keeps_idle_exits: params.keep_idle_exits.unwrap_or(params.machine.is_none()),
+        ..Options::default()
     }
 }

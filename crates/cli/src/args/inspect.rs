@@ -35,6 +35,15 @@ pub struct InspectArgs {
     /// Write who wakes whom as a graph for Graphviz
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
+    /// Write the tasks as a file for rt-app: how long they ran and slept; takes a machine with a nominal clock
+    #[arg(long, value_name = "FILE")]
+    pub rt_app: Option<PathBuf>,
+    /// In that file, let tasks wake each other (`sem_post`, `sem_wait`), which rt-app's releases up to 1.0 do not know
+    #[arg(long, requires = "rt_app")]
+    pub rt_app_semaphores: bool,
+    /// A catalog machine whose clock holds for `--rt-app`, for a machine that brings none
+    #[arg(long, value_name = "NAME", requires = "rt_app")]
+    pub constants: Option<String>,
     /// Also judge every wake-up by the model of this kernel, the one that recorded the trace, such as 6.12
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<kernel::Version>,

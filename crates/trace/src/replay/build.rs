@@ -251,7 +251,7 @@ impl Builder {
         let (comm, place) = (life.comm, life.place);
         let hard = event.context.flags & Context::HARDIRQ != 0;
         let soft = event.context.flags & Context::SOFTIRQ != 0;
-        let waker = self.current(event).filter(|_| !hard);
+        let waker = self.current(event).filter(|_| !hard && !self.options.without_wakers);
         if place != Place::Sleeps {
             self.lives[number].early = Some((waker, by));
             return;
@@ -321,7 +321,7 @@ impl Builder {
 
     fn forked(&mut self, event: &Event, child: &Task, target: usize) {
         self.numbers.remove(&child.pid);
-        let parent = self.current(event);
+        let parent = self.current(event).filter(|_| !self.options.without_forks);
         let origin = match parent {
             Some(_) => Origin::Forked,
             None => Origin::Came { at_ns: event.at_ns, cpu: target },

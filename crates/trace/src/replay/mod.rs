@@ -14,11 +14,13 @@
 mod build;
 mod fidelity;
 mod pace;
+mod rtapp;
 mod sleeps;
 mod tasks;
 
 pub use build::Builder;
 pub use fidelity::{Figure, figures};
+pub use rtapp::rt_app;
 
 use crate::Comm;
 use serde::Serialize;
@@ -74,6 +76,10 @@ pub struct Options {
     pub from_ns: Option<u64>,
     /// What comes from then on is left out.
     pub to_ns: Option<u64>,
+    /// Who wakes is left out: every sleep is one of its length.
+    pub without_wakers: bool,
+    /// Who forks is left out: new tasks begin when they began.
+    pub without_forks: bool,
     /// A new task begins on the CPU where it began in the trace; otherwise where the replay's kernel puts it.
     pub keeps_forks: bool,
     /// Idle CPUs take as long as the trace's until they run a woken task; otherwise as long as the machine says.

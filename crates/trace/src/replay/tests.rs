@@ -20,7 +20,11 @@ fn machine() -> Machine {
 
 /// Lines `AT_US CPU PID FLAGS EVENT`, where the flags are those of `common_flags` in ftrace's text.
 fn built(lines: &[String]) -> Result<Replay, TraceError> {
-    let mut builder = Builder::new(&machine(), &Options::default()).unwrap();
+    built_with(lines, &Options::default())
+}
+
+fn built_with(lines: &[String], options: &Options) -> Result<Replay, TraceError> {
+    let mut builder = Builder::new(&machine(), options).unwrap();
     let mut text = String::new();
     for line in lines {
         let mut words = line.splitn(5, ' ');
@@ -179,4 +183,39 @@ fn children_are_forked_and_real_time_tasks_left_out() {
     assert_eq!((replay.made.forks, replay.made.left_out, replay.made.tasks), (1, 1, 2));
     // The parent and the task that notes the begin.
     assert_eq!(replay.workload.spawns.len(), 2);
+}
+
+#[test]
+fn a_file_for_rt_app_has_work_sleeps_and_messages() {
+    let lines = [
+        switch(0, 0, 0, "R", 10),
+        switch(0, 2, 0, "R", 11),
+        switch(10, 2, 11, "S", 0),
+        waking(30, 0, 10, ".", 11, 2),
+        switch(40, 2, 0, "R", 11),
+        "45 0 10 . sched_wakeup_new: comm=k/1:2 pid=12 prio=125 target_cpu=1".to_owned(),
+        switch(50, 0, 10, "S", 0),
+        "50 1 0 . sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=k/1:2 next_pid=12 next_prio=125".to_owned(),
+        "57 1 12 . sched_switch: prev_comm=k/1:2 prev_pid=12 prev_prio=125 prev_state=X ==> next_comm=swapper/1 next_pid=0 next_prio=120".to_owned(),
+        waking(60, 1, 0, "h", 10, 0),
+        switch(62, 0, 0, "R", 10),
+        switch(70, 0, 10, "X", 0),
+        switch(70, 2, 11, "X", 0),
+    ];
+    let tasks = |without_wakers| {
+        let options = Options { without_wakers, without_forks: true, ..Options::default() };
+        let replay = built_with(&lines, &options).unwrap();
+        let file = rt_app(&replay, 1e6).unwrap();
+        let file: serde_json::Value = serde_json::from_str(&file).unwrap();
+        file["tasks"].clone()
+    };
+    let alone = tasks(true);
+    let t10 = serde_json::json!({ "loop": 1, "run0": 50, "sleep1": 10, "run2": 8 });
+    let t11 = serde_json::json!({ "loop": 1, "run0": 10, "sleep1": 20, "run2": 30 });
+    let forked = serde_json::json!({ "loop": 1, "delay": 45, "priority": 5, "run0": 7 });
+    let expected = serde_json::json!({ "t10-0": t10, "t11-1": t11, "k_1_2-2": forked });
+    assert_eq!(alone, expected);
+    let together = tasks(false);
+    assert_eq!(together["t10-0"]["sem_post1"], "q1");
+    assert_eq!(together["t11-1"]["sem_wait1"], "q1");
 }
