@@ -17,7 +17,7 @@ sched_migrate_task, and cpu_frequency and cpu_idle if they are there. To record 
   trace-cmd record -e sched -e power -o trace.dat -- COMMAND
   perf sched record -o perf.data -- COMMAND")]
 pub struct InspectArgs {
-    /// A recording: trace.dat, perf.data, or ftrace text
+    /// A recording: trace.dat, perf.data, Perfetto's protobuf, or ftrace text
     pub trace: PathBuf,
     /// The machine on which it was recorded, as for `machine show`
     #[arg(long, default_value = machine::HOST, value_name = "MACHINE")]

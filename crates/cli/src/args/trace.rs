@@ -26,7 +26,7 @@ and `perf sched record` write files that can be read as they are. Perfetto's for
 /sys/kernel/tracing/trace prints; trace-cmd and KernelShark read trace.dat.")]
 pub struct TraceArgs {
     /// An experiment file (.toml), a directory written by `run --out`, or what a kernel recorded:
-    /// ftrace's text (also .gz), trace-cmd's trace.dat, perf's perf.data
+    /// ftrace's text (also .gz), trace-cmd's trace.dat, perf's perf.data, Perfetto's protobuf
     pub source: PathBuf,
     /// Workload [default: the only one of the experiment]
     #[arg(long, value_name = "NAME")]
