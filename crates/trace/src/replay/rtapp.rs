@@ -35,7 +35,7 @@ pub fn rt_app(replay: &Replay, nominal_khz: f64) -> Result<String, serde_json::E
         let program = &replay.workload.programs[spawn.program.index()];
         let events = Events::of(program, spawn, nominal_khz).0;
         let name = format!("{}-{}", file_name(&program.name), spawn.program.0);
-        (!events.is_empty()).then(|| (name, Ordered(events)))
+        (!events.is_empty()).then_some((name, Ordered(events)))
     };
     let tasks = Ordered(replay.workload.spawns.iter().filter_map(of).collect());
     let global = json!({ "duration": -1, "default_policy": "SCHED_OTHER" });
