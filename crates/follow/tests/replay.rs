@@ -10,20 +10,6 @@ use trace::replay::{Builder, LEAD_NS, Options, Replay, figures};
 use trace::{Choice, Event, Filter, Sink, TraceError};
 use workload::{Benchmark, Target, no_traces, schbench, sched_pipe, tbench};
 
-#[derive(Default)]
-struct Kept(Vec<Event>);
-
-impl Sink for Kept {
-    fn event(&mut self, event: &Event) -> Result<(), TraceError> {
-        self.0.push(*event);
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), TraceError> {
-        Ok(())
-    }
-}
-
 fn machine() -> Machine {
     machine::catalog::load("kunpeng920-1node").unwrap()
 }
@@ -33,9 +19,9 @@ fn kernel() -> Kernel {
 }
 
 fn events(scenario: &Scenario) -> Vec<Event> {
-    let mut recorder = Recorder::new(scenario.topology().nr_cpus, Kept::default());
+    let mut recorder = Recorder::new(scenario.topology().nr_cpus, Vec::new());
     scenario.run_traced(1, &mut recorder).unwrap();
-    recorder.finish().unwrap().1.0
+    recorder.finish().unwrap().1
 }
 
 fn pipe() -> Benchmark {

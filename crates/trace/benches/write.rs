@@ -5,25 +5,11 @@ use follow::Recorder;
 use kernel::{Kernel, Version};
 use sim::Scenario;
 use std::fs::File;
-use trace::{About, Event, FtraceText, Perfetto, Sink, TraceDat, TraceError};
+use trace::{About, Event, FtraceText, Perfetto, Sink, TraceDat};
 use workload::hackbench::{self, Costs, Params};
 
 /// Records of one measurement.
 const EVENTS: u64 = 10_000_000;
-
-/// Keeps records.
-struct Kept(Vec<Event>);
-
-impl Sink for Kept {
-    fn event(&mut self, event: &Event) -> Result<(), TraceError> {
-        self.0.push(*event);
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), TraceError> {
-        Ok(())
-    }
-}
 
 fn scenario() -> Scenario {
     let machine = machine::catalog::load("power9-big-core").expect("the catalog holds it");
@@ -56,9 +42,9 @@ fn write(events: &[Event], mut sink: impl Sink) {
 fn formats(c: &mut Criterion) {
     let scenario = scenario();
     let nr_cpus = scenario.topology().nr_cpus;
-    let mut recorder = Recorder::new(nr_cpus, Kept(Vec::new()));
+    let mut recorder = Recorder::new(nr_cpus, Vec::new());
     scenario.run_traced(1, &mut recorder).expect("a run");
-    let events = recorder.finish().expect("records in memory").1.0;
+    let events = recorder.finish().expect("records in memory").1;
     let file = || tempfile::tempfile().expect("a temporary file");
     let size = |file: &File| file.metadata().expect("its size").len() as f64 / EVENTS as f64;
     let about = About {

@@ -181,6 +181,28 @@ pub struct Event {
     pub kind: Kind,
 }
 
+impl Event {
+    /// Whether a machine of `cpus` CPUs has all that it names.
+    ///
+    /// # Errors
+    /// The highest CPU of those that it names, where the machine does not have it: it is another one.
+    pub fn check_cpus(&self, cpus: usize) -> Result<(), TraceError> {
+        let named = match self.kind {
+            Kind::Waking { target: cpu, .. }
+            | Kind::Wakeup { target: cpu, .. }
+            | Kind::WakeupNew { target: cpu, .. }
+            | Kind::PlaceAsked { previous: cpu, .. }
+            | Kind::PlaceAnswered { cpu }
+            | Kind::Frequency { cpu, .. }
+            | Kind::Idle { cpu, .. } => cpu,
+            Kind::Migrate { from, to, .. } => from.max(to),
+            Kind::Switch { .. } | Kind::Runnable { .. } | Kind::Clock { .. } => self.cpu,
+        };
+        let found = self.cpu.max(named);
+        if found as usize >= cpus { Err(TraceError::Cpu { found, cpus }) } else { Ok(()) }
+    }
+}
+
 /// What a task remembers of wake-ups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WakeMemory {
@@ -333,6 +355,18 @@ pub trait Sink {
     /// # Errors
     /// Output that cannot be written.
     fn finish(&mut self) -> Result<(), TraceError>;
+}
+
+/// Keeps them.
+impl Sink for Vec<Event> {
+    fn event(&mut self, event: &Event) -> Result<(), TraceError> {
+        self.push(*event);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), TraceError> {
+        Ok(())
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for Box<S> {

@@ -133,17 +133,7 @@ impl<'a> State<'a> {
 
     /// Refuses a CPU that the machine does not have: the machine is another one's.
     pub(super) fn check(&self, event: &Event) -> Result<(), TraceError> {
-        let named_cpu = match event.kind {
-            Kind::Waking { target: cpu, .. }
-            | Kind::Wakeup { target: cpu, .. }
-            | Kind::WakeupNew { target: cpu, .. }
-            | Kind::Migrate { to: cpu, .. }
-            | Kind::PlaceAsked { previous: cpu, .. }
-            | Kind::PlaceAnswered { cpu } => cpu,
-            _ => event.cpu,
-        };
-        let (found, cpus) = (event.cpu.max(named_cpu), self.open.len());
-        if found as usize >= cpus { Err(TraceError::Cpu { found, cpus }) } else { Ok(()) }
+        event.check_cpus(self.open.len())
     }
 
     /// Another CPU changes the state while questions are open.

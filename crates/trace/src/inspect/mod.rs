@@ -329,18 +329,7 @@ impl Inspector {
 
 impl Sink for Inspector {
     fn event(&mut self, event: &Event) -> Result<(), TraceError> {
-        let cpus = self.running.len();
-        let named = match event.kind {
-            Kind::Wakeup { target: cpu, .. } | Kind::WakeupNew { target: cpu, .. } => cpu,
-            Kind::Migrate { from, to, .. } => from.max(to),
-            Kind::Frequency { cpu, .. } | Kind::Idle { cpu, .. } => cpu,
-            _ => event.cpu,
-        };
-        let found = event.cpu.max(named);
-        // The machine is another one's.
-        if found as usize >= cpus {
-            return Err(TraceError::Cpu { found, cpus });
-        }
+        event.check_cpus(self.running.len())?;
         if !event.kind.is_tracepoint() {
             return Ok(());
         }

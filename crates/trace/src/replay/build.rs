@@ -353,17 +353,7 @@ impl Builder {
 
 impl Sink for Builder {
     fn event(&mut self, event: &Event) -> Result<(), TraceError> {
-        let named = match event.kind {
-            Kind::Waking { target: cpu, .. }
-            | Kind::Wakeup { target: cpu, .. }
-            | Kind::WakeupNew { target: cpu, .. }
-            | Kind::Frequency { cpu, .. } => cpu,
-            _ => event.cpu,
-        };
-        let found = event.cpu.max(named);
-        if found as usize >= self.cpus {
-            return Err(TraceError::Cpu { found, cpus: self.cpus });
-        }
+        event.check_cpus(self.cpus)?;
         if !self.is_within(event.at_ns) {
             return Ok(());
         }

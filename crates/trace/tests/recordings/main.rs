@@ -24,21 +24,6 @@ const PERFS: [(&[u8], &[u8]); 3] = [
     (include_bytes!("perf-pipe-calls.data.gz"), include_bytes!("perf-pipe-calls.txt.gz")),
 ];
 
-/// Keeps records.
-#[derive(Default)]
-struct Kept(Vec<Event>);
-
-impl Sink for Kept {
-    fn event(&mut self, event: &Event) -> Result<(), TraceError> {
-        self.0.push(*event);
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), TraceError> {
-        Ok(())
-    }
-}
-
 fn plain(packed: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     flate2::read::GzDecoder::new(packed).read_to_end(&mut plain).expect("gzip");
@@ -46,9 +31,9 @@ fn plain(packed: &[u8]) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> Result<(Vec<Event>, trace::Read), TraceError> {
-    let mut kept = Kept::default();
+    let mut kept = Vec::new();
     let read = Recording::new(Cursor::new(bytes))?.read(&mut kept)?;
-    Ok((kept.0, read))
+    Ok((kept, read))
 }
 
 /// What both sides of a comparison tell: text has no context.

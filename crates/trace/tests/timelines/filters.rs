@@ -1,16 +1,16 @@
 //! Windows, CPUs and tasks.
 
 use crate::decoded::decode;
-use crate::runs::{self, Kept};
+use crate::runs;
 use trace::{Choice, Event, Filter, Kind, Sink, Task};
 
 fn filtered(events: &[Event], choice: Choice, blank_others: bool) -> Vec<Event> {
-    let mut kept = Kept(Vec::new());
+    let mut kept = Vec::new();
     let mut filter = Filter::new(choice, blank_others, &mut kept);
     events.iter().for_each(|e| filter.event(e).expect("memory"));
     let passed = filter.passed();
-    assert_eq!(passed, kept.0.iter().filter(|e| e.kind.is_tracepoint()).count() as u64);
-    kept.0
+    assert_eq!(passed, kept.iter().filter(|e| e.kind.is_tracepoint()).count() as u64);
+    kept
 }
 
 fn concerns(event: &Event, cpu: u32) -> bool {

@@ -5,22 +5,8 @@ use kernel::{Kernel, Version};
 use machine::Machine;
 use setting::{Frequency, Governor, HotplugStep, Setting};
 use sim::{RunResult, Scenario};
-use trace::{About, Event, FtraceText, Perfetto, Sink, TraceError};
+use trace::{About, Event, FtraceText, Perfetto, Sink};
 use workload::{Op, Spawn, Spread, Work, Workload, hackbench};
-
-/// Keeps records.
-pub struct Kept(pub Vec<Event>);
-
-impl Sink for Kept {
-    fn event(&mut self, event: &Event) -> Result<(), TraceError> {
-        self.0.push(*event);
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), TraceError> {
-        Ok(())
-    }
-}
 
 pub fn power9() -> Machine {
     machine::catalog::load("power9-big-core").expect("the catalog holds it")
@@ -80,11 +66,11 @@ pub fn governed() -> Scenario {
 }
 
 pub fn recorded(scenario: &Scenario, seed: u64) -> (RunResult, Vec<Event>) {
-    let mut recorder = Recorder::new(scenario.topology().nr_cpus, Kept(Vec::new()));
+    let mut recorder = Recorder::new(scenario.topology().nr_cpus, Vec::new());
     let result = scenario.run_traced(seed, &mut recorder).expect("a run");
     let (written, kept) = recorder.finish().expect("records in memory");
-    assert_eq!(written, kept.0.len() as u64);
-    (result, kept.0)
+    assert_eq!(written, kept.len() as u64);
+    (result, kept)
 }
 
 pub fn about() -> About {

@@ -1,6 +1,6 @@
 //! ftrace's text: its lines, its way back, and what a real kernel printed.
 
-use crate::runs::{self, Kept};
+use crate::runs;
 use proptest::prelude::*;
 use trace::{Comm, Context, Event, FtraceText, Kind, Sink, Task, TaskState, TraceError};
 
@@ -8,9 +8,9 @@ use trace::{Comm, Context, Event, FtraceText, Kind, Sink, Task, TaskState, Trace
 const RECORDED: &str = include_str!("recorded.txt");
 
 fn read(text: &[u8]) -> Result<Vec<Event>, TraceError> {
-    let mut kept = Kept(Vec::new());
+    let mut kept = Vec::new();
     trace::read(text, &mut kept)?;
-    Ok(kept.0)
+    Ok(kept)
 }
 
 fn body(text: &[u8]) -> String {
@@ -171,7 +171,7 @@ proptest! {
 fn lost_records_are_counted() {
     let counted = |counts: &str| {
         let text = format!("# entries-in-buffer/entries-written: {counts}\n{RECORDED}");
-        trace::read(text.as_bytes(), &mut Kept(Vec::new())).expect("a kernel's text").lost
+        trace::read(text.as_bytes(), &mut Vec::new()).expect("a kernel's text").lost
     };
     assert_eq!(counted("1745/2000   #P:8"), 255);
     assert_eq!(counted("14/14   #P:8"), 0);
@@ -187,7 +187,7 @@ fn stacks_are_left_out() {
  => __schedule
  => io_schedule
 ";
-    let mut kept = Kept(Vec::new());
+    let mut kept = Vec::new();
     let read = trace::read(&text[..], &mut kept).expect("a trace");
-    assert_eq!((kept.0.len(), read.others), (1, 3));
+    assert_eq!((kept.len(), read.others), (1, 3));
 }
