@@ -10,7 +10,7 @@ mod packed;
 mod perfetto;
 
 use std::io::{Cursor, Read};
-use trace::{Comm, Context, Event, FileKind, Kind, Recording, Sink, TaskState, TraceError};
+use trace::{Comm, Context, Event, FileKind, Kind, Recording, TaskState, TraceError};
 
 /// trace.dat, version 7, compressed with zstd, by the kernel's release.
 const DATS: [(&[u8], &[u8]); 2] = [
