@@ -251,7 +251,7 @@ impl Decoder {
 /// Names of tasks by thread ID.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    names: std::collections::HashMap<u32, Comm>,
+    names: rustc_hash::FxHashMap<u32, Comm>,
     /// By CPU: the last answer.
     last: Vec<(u32, Comm)>,
 }

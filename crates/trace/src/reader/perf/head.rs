@@ -8,7 +8,7 @@ use crate::reader::dat::head::{
 };
 use crate::reader::decode::Names;
 use crate::reader::format::Format;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::io::{Read, Seek, SeekFrom};
 
 /// `HEADER_TRACING_DATA`.
@@ -26,7 +26,7 @@ const MOST_IDS: u64 = 64 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Attrs {
     attrs: Vec<Attr>,
-    by_id: HashMap<u64, usize>,
+    by_id: FxHashMap<u64, usize>,
 }
 
 impl Attrs {

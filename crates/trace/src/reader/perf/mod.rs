@@ -310,10 +310,18 @@ fn parse_header(bytes: &[u8], endian: Endian) -> Option<(u32, usize)> {
     Some((endian.u32(bytes, 0)?, size)).filter(|_| size >= HEADER)
 }
 
-/// Reads `n` bytes, or what is left of them.
-fn fill(to: &mut Vec<u8>, from: impl std::io::Read, n: usize) -> Result<(), TraceError> {
-    to.clear();
-    let mut from = std::io::Read::take(from, n as u64);
-    std::io::Read::read_to_end(&mut from, to).map_err(TraceError::Input)?;
+/// Reads `n` bytes, 64 KiB at most, or what is left of them.
+fn fill(to: &mut Vec<u8>, mut from: impl std::io::Read, n: usize) -> Result<(), TraceError> {
+    to.resize(n, 0);
+    let mut at = 0;
+    while at < n {
+        match from.read(&mut to[at..]) {
+            Ok(0) => break,
+            Ok(more) => at += more,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(TraceError::Input(e)),
+        }
+    }
+    to.truncate(at);
     Ok(())
 }
