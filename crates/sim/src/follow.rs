@@ -73,6 +73,9 @@ pub struct Answer {
     pub by_load: bool,
     /// Whether it depends on how far the search may look (`SIS_UTIL`, `SIS_PROP`).
     pub by_search: bool,
+    /// Whether it depends on how often waker and woken task changed whom they wake (`wake_wide`), of which a trace tells only its own
+    /// part.
+    pub by_partners: bool,
 }
 
 /// What is known of a task besides what the class keeps.
@@ -276,7 +279,10 @@ impl<'a> Follower<'a> {
             let both = loads.iter().flat_map(|&l| searches.map(|s| [l, s]));
             by_search = both.into_iter().any(|two| answer(&two) != cpu);
         }
-        Answer { cpu, by_load, by_search: by_search && self.fair.limits_searches() }
+        let partners = [Supposed::ManyPartners, Supposed::OnePartner];
+        let by_partners = partners.iter().any(|&one| answer(&[one]) != cpu);
+        let by_search = by_search && self.fair.limits_searches();
+        Answer { cpu, by_load, by_search, by_partners }
     }
 
     /// The wake-up has happened: the model keeps whom the waker woke, and what searching tells of idle cores.

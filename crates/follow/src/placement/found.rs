@@ -66,7 +66,8 @@ pub struct Placements {
     /// Those that depend on whether the waker is about to sleep (`WF_SYNC`), which only a probe tells. Every pair of names is taken
     /// the way that fits more of its wake-ups.
     pub by_sync: Count,
-    /// The first of each task that was there before the trace: what it remembers is not known.
+    /// Those that depend on what tasks remember from before the trace: at the first wake-up the CPU before the last (`recent_used_cpu`), and
+    /// always how often they changed whom they wake (`wakee_flips`), where no probe tells.
     pub by_memory: Count,
     /// Those of tasks that never left a CPU: they may be bound to it.
     pub perhaps_bound: Count,

@@ -5,7 +5,8 @@
 //! leaves open is counted apart:
 //!
 //! * **`WF_SYNC`** is not recorded. The model is asked both ways.
-//! * **What a task remembers** from before the trace is unknown at its first wake-up.
+//! * **What a task remembers** from before the trace is unknown: at its first wake-up its recent CPU, and always how often it changed
+//!   whom it wakes (`wake_wide`).
 //! * **Affinity** is not recorded. A task that never left a CPU may be bound to it. `kworker/3:1` is.
 //! * **No choice** is made for a task that has not left its CPU's queue (`ttwu_runnable`), which the trace does not tell where the
 //!   departure is delayed (`DELAY_DEQUEUE`), nor for one that its CPU is just switching from (`p->on_cpu`, `ttwu_queue_wakelist`).
@@ -195,11 +196,12 @@ impl<'a> Inferred<'a> {
             fits[0] += u64::from(closed.model() == closed.kernel);
             fits[1] += u64::from(u32::from(asked.sync.cpu) == closed.kernel);
         }
-        let is_determined = asked.remembered && !by_load && !by_search && !by_sync;
+        let remembered = asked.remembered && !plain.by_partners && !asked.sync.by_partners;
+        let is_determined = remembered && !by_load && !by_search && !by_sync;
         self.choices.push(choice(&closed, is_determined));
         if is_determined {
             self.determined(at_ns, one, &closed);
-        } else if !asked.remembered {
+        } else if !remembered {
             found.by_memory.add(one);
         } else if by_load {
             found.by_load.add(one);

@@ -16,6 +16,8 @@ pub struct Probed<'a> {
     state: State<'a>,
     /// By CPU: the task whose wake-up began last there.
     waking: Vec<Option<Task>>,
+    /// Probes tell what tasks remember.
+    tells_memory: bool,
     found: Placements,
 }
 
@@ -23,7 +25,8 @@ impl<'a> Probed<'a> {
     /// `ground` has the guest's machine and its kernel as a model; `bound` the tasks that may not use all CPUs.
     pub fn new(ground: &'a Ground, bound: Vec<(u32, machine::CpuSet)>) -> Probed<'a> {
         let waking = vec![None; ground.topology().nr_cpus];
-        Probed { state: State::new(ground, bound), waking, found: Placements::default() }
+        let (state, found) = (State::new(ground, bound), Placements::default());
+        Probed { state, waking, tells_memory: false, found }
     }
 
     /// What was found.
@@ -34,6 +37,7 @@ impl<'a> Probed<'a> {
     fn asked(&mut self, event: &Event, previous: u32, flags: u32, memory: Option<WakeMemory>) {
         let placed = flags & (WF_EXEC | WF_FORK) != 0;
         let task = self.waking[event.cpu as usize].filter(|_| !placed);
+        self.tells_memory |= memory.is_some();
         if let Some(WakeMemory { flips, recent }) = memory {
             // A child has its parent's memory, but for the CPU.
             let of = task.map(|t| t.pid).or(placed.then_some(event.current.1));
@@ -58,6 +62,9 @@ impl<'a> Probed<'a> {
             (true, _) => &mut self.found.raced,
             (_, Answer { by_load: true, .. }) => &mut self.found.by_load,
             (_, Answer { by_search: true, .. }) => &mut self.found.by_search,
+            (_, Answer { by_partners: true, .. }) if !self.tells_memory => {
+                &mut self.found.by_memory
+            }
             _ => {
                 if closed.model() != closed.kernel {
                     let sync = Some(closed.open.wake.sync);

@@ -121,7 +121,7 @@ fn a_task_on_its_way_keeps_its_cpu_from_being_idle() {
     lines.extend([
         waking(0, 4, 12, 1),
         waking(10, 0, 11, 1),
-        asked(10, 0, 1, "0x18"),
+        asked(10, 0, 1, "0x18 flips=0 recent=1"),
         answered(10, 0, 0),
     ]);
     let only = |cpu: usize| [cpu].into_iter().collect();
@@ -155,6 +155,19 @@ fn what_a_task_remembers_is_taken_from_the_kernel() {
         judged(&all(&lines), vec![]).all().same_cpu
     };
     assert_eq!(wide(" flips=99 recent=0"), wide(" flips=0 recent=0") + 1);
+}
+
+#[test]
+fn partners_that_nobody_tells_of_may_decide() {
+    let mut lines = start(&[2, 3]);
+    let asks = |memory: &str| asked(10, 0, 1, &format!("0x18{memory}"));
+    lines.extend([waking(0, 4, 12, 1), waking(10, 0, 11, 1)]);
+    let only = |cpu: usize| [cpu].into_iter().collect();
+    for (memory, told) in [("", 0), (" flips=0 recent=1", 1)] {
+        let all_lines = [&lines[..], &[asks(memory), answered(10, 0, 0)]].concat();
+        let found = judged(&all(&all_lines), vec![(12, only(1))]);
+        assert_eq!((found.determined.all, found.by_memory.all), (told, 1 - told), "{found:?}");
+    }
 }
 
 #[test]

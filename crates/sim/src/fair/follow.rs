@@ -14,6 +14,8 @@ use super::rules::ScanLimit;
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
 
+/// More partners than any last-level cache has CPUs.
+const MANY: u32 = 1 << 12;
 /// A load that no queue has.
 const HUGE: u64 = 1 << 32;
 /// Ticks between two looks at the load of idle CPUs (`LOAD_AVG_PERIOD`, in ms).
@@ -30,6 +32,10 @@ pub(crate) enum Supposed {
     NoSearch,
     /// It looks at every CPU.
     WholeSearch,
+    /// Waker and woken task wake many others by turns (`wake_wide`).
+    ManyPartners,
+    /// They wake one and the same.
+    OnePartner,
 }
 
 /// What a question may change: tasks, caches, and the queues of the waker's and the previous CPU.
@@ -105,13 +111,13 @@ impl Fair {
         supposed: &[Supposed],
     ) -> Cpu {
         let saved = self.saved(task, wake);
-        supposed.iter().for_each(|&one| self.suppose(w, wake, one));
+        supposed.iter().for_each(|&one| self.suppose(w, task, wake, one));
         let chosen = self.select_wake(w, task, wake);
         self.restore(saved);
         chosen
     }
 
-    fn suppose(&mut self, w: &World, wake: WakeUp, supposed: Supposed) {
+    fn suppose(&mut self, w: &World, task: TaskId, wake: WakeUp, supposed: Supposed) {
         let llc = w.topo.llc_of[wake.prev as usize];
         let here = w.topo.llc_of[wake.cpu as usize];
         match supposed {
@@ -121,6 +127,14 @@ impl Fair {
                     let avg = &mut self.queues[cpu as usize].avg;
                     let load = if light { 0 } else { HUGE };
                     (avg.load_avg, avg.runnable_avg) = (load, load);
+                }
+            }
+            Supposed::ManyPartners | Supposed::OnePartner => {
+                let many = supposed == Supposed::ManyPartners;
+                let flips = |of: u32| if many { of } else { 0 };
+                self.entities[task.index()].wakee_flips = flips(MANY);
+                if let Some(waker) = wake.waker {
+                    self.entities[waker.index()].wakee_flips = flips(MANY * MANY);
                 }
             }
             Supposed::NoSearch | Supposed::WholeSearch => {
