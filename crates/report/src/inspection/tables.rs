@@ -91,6 +91,11 @@ fn trace(source: &Source) -> Table {
             of("cpus", "CPUs that made events", all.cpus as u64),
             of("lost", "Records that the kernel lost", source.read.lost),
             of("repairs", "Events that did not fit what was known", all.repairs),
+            of(
+                "waited_ns",
+                "Waiting of all tasks: from a wake-up, or from being preempted, until they ran",
+                all.waited_ns,
+            ),
             of("new_tasks", "Tasks that were made", all.moves.forks),
             of("violated_ns", "Time in which a CPU idled while a task waited", kept.violated_ns),
             rows.real("violated_percent", "The same of the trace", |_| kept.percent),

@@ -49,7 +49,7 @@ fn by_hand() -> Inspection {
         distances,
     };
     Inspection {
-        waited_ns: 0,
+        waited_ns: 5,
         from_ns: 1 << 60,
         to_ns: (1 << 60) + 4_000_000,
         events: 12,
@@ -238,7 +238,7 @@ fn read_back(dir: &Path) -> Inspection {
     }
     let intervals: Vec<u64> = of("intervals").iter().map(|row| row.whole("intervals")).collect();
     Inspection {
-        waited_ns: 0,
+        waited_ns: trace.whole("waited_ns"),
         from_ns: trace.whole("from_ns"),
         to_ns: trace.whole("to_ns"),
         events: trace.whole("events"),
