@@ -4,13 +4,13 @@ use crate::Failure;
 use crate::args::InspectArgs;
 use crate::output::{print, print_json, write_whole};
 use crate::placements::{judged, judgement};
+use crate::recordings;
 use definition::file::ConstantsEntry;
 use follow::placement::Judged;
 use machine::Machine;
 use report::inspection::{self, Source};
 use results::columns;
 use serde::Serialize;
-use trace::Recording;
 use trace::inspect::{Inspection, Inspector, dot};
 use trace::replay::{Builder, Options, rt_app};
 
@@ -32,8 +32,7 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     args.out.as_deref().map_or(Ok(()), columns::check_new)?;
     let machine = machine::resolve(&args.machine)?;
     let mut inspector = Inspector::new(&machine);
-    let read = Recording::open(&args.trace).and_then(|recording| recording.read(&mut inspector));
-    let read = read.map_err(|e| format!("{}: {e}", args.trace.display()))?;
+    let read = recordings::read(&args.trace, &mut inspector)?;
     let mut inspection = inspector.finish();
     let judged = judged(args, &machine)?;
     let (trace, machine, read) = (args.trace.as_path(), &machine, &read);
@@ -75,8 +74,7 @@ fn rt_app_file(args: &InspectArgs, mut machine: Machine) -> Result<String, Failu
         format!("--rt-app: machine `{}`: {e}; --constants NAME lends it", machine.name)
     })?;
     let khz = machine.constants.value("nominal_khz")?;
-    let read = Recording::open(&args.trace).and_then(|recording| recording.read(&mut builder));
-    let replay = read.and_then(|_| builder.finish());
-    let replay = replay.map_err(|e| format!("{}: {e}", args.trace.display()))?;
+    recordings::read(&args.trace, &mut builder)?;
+    let replay = builder.finish().map_err(|e| format!("{}: {e}", args.trace.display()))?;
     Ok(rt_app(&replay, khz)?)
 }

@@ -19,6 +19,7 @@ mod placements;
 mod prefetch_sweep;
 mod progress;
 mod recorded;
+mod recordings;
 mod replays;
 mod report_page;
 mod schedulers;

@@ -3,11 +3,11 @@
 use crate::Failure;
 use crate::args::InspectArgs;
 use crate::domains::{changed, switched};
+use crate::recordings;
 use follow::placement::{Count, Difference, Elsewhere, Ground, Judged, Placements, Rules};
 use kernel::Kernel;
 use machine::Machine;
 use report::inspection::{Block, Cells, Part};
-use trace::Recording;
 
 /// The trace's wake-ups beside the model of the kernel that was named, and beside other rules; none without a kernel.
 pub fn judged(args: &InspectArgs, machine: &Machine) -> Result<Option<Judged>, Failure> {
@@ -19,8 +19,7 @@ pub fn judged(args: &InspectArgs, machine: &Machine) -> Result<Option<Judged>, F
     let (in_force, others) =
         (ground(&kernel)?, others.iter().map(ground).collect::<Result<Vec<Ground>, _>>()?);
     let mut rules = Rules::new(machine, &in_force, &others);
-    let read = Recording::open(&args.trace).and_then(|recording| recording.read(&mut rules));
-    read.map_err(|e| format!("{}: {e}", args.trace.display()))?;
+    recordings::read(&args.trace, &mut rules)?;
     Ok(rules.finish())
 }
 

@@ -5,6 +5,7 @@ use crate::args::ReplayArgs;
 use crate::domains::{changed, switched};
 use crate::experiments::simulate;
 use crate::output::{print, print_json, write_whole};
+use crate::recordings;
 use definition::replay::read;
 use definition::{ExperimentFile, Plan, toml_of};
 use follow::Recorder;
@@ -18,7 +19,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use trace::inspect::{Inspection, Inspector};
 use trace::replay::{Figure, LEAD_NS, Made, figures};
-use trace::{Choice, Filter, Recording, Sink};
+use trace::{Choice, Filter, Sink};
 use workload::Benchmark;
 
 /// Name of the only workload, and of the variant that is the recorded kernel.
@@ -160,8 +161,7 @@ fn through(args: &ReplayArgs, sink: &mut impl Sink) -> Result<(), Failure> {
     let choice =
         Choice { from_ns: ns(args.from_ms), to_ns: ns(args.to_ms), cpus: None, tasks: Vec::new() };
     let mut filter = Filter::new(choice, false, sink);
-    let read = Recording::open(&args.trace).and_then(|recording| recording.read(&mut filter));
-    read.map_err(|e| format!("{}: {e}", args.trace.display()))?;
+    recordings::read(&args.trace, &mut filter)?;
     Ok(())
 }
 

@@ -8,26 +8,23 @@
 //! utilisation is known to searches one tick later. Where such a value decides, an [`Answer`] says so: the same rules are asked again
 //! as if it were otherwise, and give another CPU. Affinity is that of [`Follower::bind`], or all CPUs.
 
-use crate::SimError;
+mod ground;
+
+pub use ground::Ground;
+
 use crate::class::{Class, Dequeue, Enqueue, Select};
 use crate::engine::world;
 use crate::fair::{Fair, Supposed, WakeUp};
-use crate::scenario::Scenario;
-use crate::topology::{Cpu, Distance, Topology};
+use crate::topology::Cpu;
 use crate::world::{Phase, State, Task, TaskId, World};
-use kernel::{Kernel, MechanismId};
-use machine::{CpuSet, Machine};
+use kernel::MechanismId;
+use machine::CpuSet;
 use std::collections::HashMap;
-use workload::{ProgramId, Workload};
+use workload::ProgramId;
 
 /// Priorities of the fair class (`MAX_RT_PRIO` and on), and that of nice 0.
 const FAIR_PRIORITIES: std::ops::Range<i32> = 100..140;
 const NICE_0_PRIORITY: i32 = 120;
-
-/// A machine of the catalog whose costs serve where there are none.
-const LENDER: &str = "epyc-7742-1s-nps1";
-/// Threads of a core, at most.
-const WIDEST_CORE: usize = 8;
 
 /// A task as a trace names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,32 +80,6 @@ pub struct Answer {
 struct Known {
     fair: bool,
     queued: bool,
-}
-
-/// A machine and a kernel.
-#[derive(Debug)]
-pub struct Ground(Scenario);
-
-impl Ground {
-    /// `machine` under `kernel`. No choice depends on costs, so what the machine lacks of them is lent by another one.
-    ///
-    /// # Errors
-    /// As [`Scenario::new`].
-    pub fn new(machine: &Machine, kernel: &Kernel) -> Result<Ground, SimError> {
-        let mut machine = machine.clone();
-        lend(&mut machine);
-        Scenario::new(&machine, kernel, Workload::default()).map(Ground)
-    }
-
-    /// Whether the kernel has `mechanism`.
-    pub fn has(&self, mechanism: MechanismId) -> bool {
-        self.0.setup.kernel.has(mechanism)
-    }
-
-    /// The machine as a class sees it.
-    pub fn topology(&self) -> &Topology {
-        self.0.topology()
-    }
 }
 
 /// The state behind a trace.
@@ -479,30 +450,6 @@ impl<'a> Follower<'a> {
             Some(_) => Phase::Running,
             None => Phase::Idle { since_ns: self.w.now_ns, state: 0 },
         };
-    }
-}
-
-/// Gives `machine` costs and idle states where it has none.
-fn lend(machine: &mut Machine) {
-    let Ok(lender) = machine::catalog::load(LENDER) else { return };
-    let any =
-        lender.constants.get("handover_llc_ns").or(lender.constants.get("handover_remote_ns"));
-    let distances = Distance::ALL.iter().filter_map(|d| d.handover_constant().zip(any));
-    for (name, constant) in lender.constants.iter().chain(distances) {
-        if machine.constants.get(name).is_none() {
-            machine.constants.set(name, constant.clone());
-        }
-    }
-    // Any share will do for cores with more threads than the lender's.
-    if let Some(share) = machine.constants.get("smt_share_2").cloned() {
-        for name in (3..=WIDEST_CORE).map(|busy| format!("smt_share_{busy}")) {
-            if machine.constants.get(&name).is_none() {
-                machine.constants.set(&name, share.clone());
-            }
-        }
-    }
-    if machine.idle_states.is_empty() {
-        machine.idle_states = lender.idle_states;
     }
 }
 

@@ -203,6 +203,16 @@ impl Event {
     }
 }
 
+/// Flags with which `select_task_rq_fair` is called, from 5.11 on (`kernel/sched/sched.h`).
+pub mod wake_flags {
+    /// `WF_EXEC`: the task execs.
+    pub const EXEC: u32 = 0x02;
+    /// `WF_FORK`: the task is new.
+    pub const FORK: u32 = 0x04;
+    /// `WF_SYNC`: the waker is about to sleep.
+    pub const SYNC: u32 = 0x10;
+}
+
 /// What a task remembers of wake-ups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WakeMemory {

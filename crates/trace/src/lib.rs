@@ -16,7 +16,7 @@ mod topology;
 mod tracedat;
 
 pub use error::TraceError;
-pub use event::{Comm, Context, Event, Kind, Sink, Task, TaskState, WakeMemory};
+pub use event::{Comm, Context, Event, Kind, Sink, Task, TaskState, WakeMemory, wake_flags};
 pub use filter::{Choice, Filter};
 pub use ftrace::FtraceText;
 pub use perfetto::{About, Perfetto};

@@ -4,12 +4,7 @@ use super::follow::{Closed, State};
 use super::{Ground, Placements};
 use sim::follow::Answer;
 use trace::{Event, Kind, Sink, Task};
-use trace::{TraceError, WakeMemory};
-
-/// Flags of a wake-up from 5.11 on (`kernel/sched/sched.h`).
-const WF_EXEC: u32 = 0x02;
-const WF_FORK: u32 = 0x04;
-const WF_SYNC: u32 = 0x10;
+use trace::{TraceError, WakeMemory, wake_flags};
 
 /// Takes a guest's trace and compares its wake-ups.
 pub struct Probed<'a> {
@@ -35,7 +30,7 @@ impl<'a> Probed<'a> {
     }
 
     fn asked(&mut self, event: &Event, previous: u32, flags: u32, memory: Option<WakeMemory>) {
-        let placed = flags & (WF_EXEC | WF_FORK) != 0;
+        let placed = flags & (wake_flags::EXEC | wake_flags::FORK) != 0;
         let task = self.waking[event.cpu as usize].filter(|_| !placed);
         self.tells_memory |= memory.is_some();
         if let Some(WakeMemory { flips, recent }) = memory {
@@ -46,7 +41,7 @@ impl<'a> Probed<'a> {
             }
         }
         if let Some(task) = task {
-            self.state.ask(event, &task, previous, flags & WF_SYNC != 0);
+            self.state.ask(event, &task, previous, flags & wake_flags::SYNC != 0);
         }
     }
 

@@ -5,7 +5,7 @@ use super::sleeps::{Soft, SoftInterrupts};
 use super::tasks::{Life, Origin, Place, Sleep};
 use super::{LEAD_NS, Made, Options, Replay, named};
 use crate::TraceError;
-use crate::event::{Context, Event, Kind, Sink, Task, TaskState};
+use crate::event::{Context, Event, Kind, Sink, Task, TaskState, wake_flags};
 use crate::inspect::spread::Recorded;
 use machine::constants::MissingConstant;
 use machine::{CpuSet, Machine};
@@ -19,10 +19,6 @@ use workload::{
 const FAIR: i32 = 100;
 /// Priority of nice 0.
 const NICE_0: i32 = 120;
-/// Flags of a wake-up from 5.11 on.
-const WF_EXEC: u32 = 0x02;
-const WF_FORK: u32 = 0x04;
-const WF_SYNC: u32 = 0x10;
 /// Name of the task that notes when the trace begins.
 const CLOCK: &str = "replay";
 
@@ -152,8 +148,9 @@ impl Builder {
 
     fn set_busy(&mut self, cpu: usize, busy: bool, at_ns: u64) {
         if self.busy[cpu] != busy {
-            let siblings = self.pace.siblings(cpu).to_vec();
-            siblings.into_iter().for_each(|sibling| self.count(sibling, at_ns));
+            for nth in 0..self.pace.siblings(cpu).len() {
+                self.count(self.pace.siblings(cpu)[nth], at_ns);
+            }
             self.busy[cpu] = busy;
             self.pace.set_busy(cpu, busy);
         }
@@ -372,9 +369,9 @@ impl Sink for Builder {
             Kind::WakeupNew { task, target } => self.forked(event, task, *target as usize),
             Kind::PlaceAsked { flags, .. } => {
                 if let Some(number) = self.waking[event.cpu as usize].take()
-                    && flags & (WF_EXEC | WF_FORK) == 0
+                    && flags & (wake_flags::EXEC | wake_flags::FORK) == 0
                 {
-                    self.lives[number].sync[0] += u64::from(flags & WF_SYNC != 0);
+                    self.lives[number].sync[0] += u64::from(flags & wake_flags::SYNC != 0);
                 }
             }
             Kind::Frequency { cpu, khz } => {
