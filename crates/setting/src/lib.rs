@@ -15,7 +15,9 @@ pub use accel::Accel;
 pub use files::{Form, KernelFile};
 pub use frequency::{AmdPstateMode, DriverChoice, Frequency, Invariance, MaxFreq};
 pub use governor::{Governor, Tunable, Tunables};
-pub use groups::{Group, group_of, matches};
+pub use groups::{
+    CpuFiles, FILES, Group, GroupError, Hierarchy, Partition, Place, Weight, group_of, matches,
+};
 pub use hotplug::HotplugStep;
 pub use prefetch::{Prefetch, Rate};
 

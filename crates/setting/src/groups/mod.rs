@@ -1,4 +1,28 @@
-//! Control groups of a kernel tree's own, and which tasks begin in which.
+//! Control groups of cgroup v2, which tasks begin in which, and what their files say.
+//!
+//! A [`Group`] is text, as it is written to a kernel. [`CpuFiles`] is what the text says to the controllers cpu and cpuset, by the
+//! kernel's own rules; [`Hierarchy`] is all groups with their parents and the CPUs that cpusets leave them.
+
+mod files;
+mod hierarchy;
+mod words;
+
+pub use files::{CpuFiles, FILES, Partition, Weight};
+pub use hierarchy::{Hierarchy, Place};
+
+/// What the kernel would refuse of a group.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}.{file}: found {found}, expected {expected}")]
+pub struct GroupError {
+    /// The group's path.
+    pub path: String,
+    /// The file.
+    pub file: String,
+    /// What is written to it.
+    pub found: String,
+    /// What the kernel takes.
+    pub expected: String,
+}
 
 /// A control group: a directory of cgroup v2 with what is written to its files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
