@@ -21,7 +21,7 @@ pub(crate) use hotplug::Prepared;
 use kernel::Kernel;
 use machine::{CpuSet, IdleState, Machine};
 use setting::{Group, Prefetch, Setting};
-use workload::{Op, Workload};
+use workload::{Op, Program, Workload};
 
 /// Everything that replicas of one variant share.
 #[derive(Debug)]
@@ -120,12 +120,20 @@ impl Setup {
     }
 }
 
+/// A group that the workload names comes before one whose pattern its tasks match.
 fn groups_of(workload: &Workload, groups: &[Group]) -> Vec<u32> {
     if groups.is_empty() {
         return vec![];
     }
-    let of = |name: &str| setting::group_of(groups, name).map_or(0, |at| at as u32 + 1);
-    workload.programs.iter().map(|p| of(&p.name)).collect()
+    let of = |(at, program): (usize, &Program)| {
+        let named = workload.groups.get(at).and_then(Option::as_deref);
+        let place = match named {
+            Some(path) => groups.iter().position(|group| group.path == path),
+            None => setting::group_of(groups, &program.name),
+        };
+        place.map_or(0, |at| at as u32 + 1)
+    };
+    workload.programs.iter().enumerate().map(of).collect()
 }
 
 fn uses(workload: &Workload, which: impl Fn(&Op) -> bool) -> bool {

@@ -111,6 +111,7 @@ pub fn build(params: &Params, _: &Costs) -> Result<Workload, WorkloadError> {
     let part = f64::from(params.objects_run) / f64::from(params.objects);
     link(&mut w, &mut main, part);
     main.extend([Op::Mark(end), Op::Stop]);
+    w.left.push((tokens, params.jobs));
     launch::from_shell(
         &mut w,
         Program { name: "make".to_string(), ops: main },

@@ -26,6 +26,7 @@ pub mod schbench;
 pub mod sched_pipe;
 pub mod stream;
 pub mod tbench;
+pub mod together;
 mod window;
 
 /// Calls `$then!` with the table of the built-in benchmarks, a line for each:

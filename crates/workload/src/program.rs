@@ -4,6 +4,7 @@ mod ids;
 mod metric;
 mod op;
 mod policy;
+mod renumber;
 mod shared;
 
 pub use ids::{
@@ -13,6 +14,7 @@ pub use ids::{
 pub use metric::{Metric, Reading};
 pub use op::{Condition, MemoryUse, Missed, Op, Since, Spread, Work};
 pub use policy::Policy;
+pub(crate) use renumber::Offsets;
 pub use shared::{Capacity, Clients, Device, Histogram, Queue, QueueKind};
 
 use crate::kvm::Partitions;
@@ -84,6 +86,10 @@ pub struct Workload {
     pub clients: Vec<Clients>,
     /// Results.
     pub metrics: Vec<Metric>,
+    /// By program: path of the control group in which its tasks begin, where the workload says so. Programs beyond its end have none.
+    pub groups: Vec<Option<String>>,
+    /// Messages that are in a queue when the run ends, such as the tokens of a job server.
+    pub left: Vec<(QueueId, u32)>,
     /// Partitions, whose vcores are among the programs.
     pub partitions: Option<Partitions>,
     /// Whether steps were measured with the kernel's work in them, as a trace's are. Then that work takes no time of its own: messages,
