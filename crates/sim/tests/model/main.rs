@@ -21,6 +21,7 @@ mod queues;
 mod rtapp;
 mod stream;
 mod sync;
+mod together;
 mod watch;
 mod work_conservation;
 mod workloads;
