@@ -1,7 +1,9 @@
 //! The moments at which the engine asks a scheduling class, named as the kernel names them.
 
+use crate::counters::Counters;
 use crate::topology::Cpu;
 use crate::world::{NohzKick, TaskId, World};
+use workload::Policy;
 
 /// Why a CPU is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +92,16 @@ pub trait Class {
     fn rebuild_domains(&mut self, w: &mut World, cpu: Cpu, online: bool);
     /// The stopper's work for a pushed task: moves the running or queued task of `from` that may go; whether one did.
     fn push(&mut self, w: &mut World, from: Cpu, to: Cpu) -> bool;
+    /// When the class next wants to be called by [`Class::timer`], in ns; [`NEVER`](crate::events::NEVER) without a timer.
+    fn timer_ns(&self) -> u64 {
+        crate::events::NEVER
+    }
+    /// The time of [`Class::timer_ns`] has come.
+    fn timer(&mut self, _: &mut World) {}
+    /// `sched_setscheduler` with a policy of the fair class.
+    fn set_policy(&mut self, w: &mut World, task: TaskId, policy: Policy);
+    /// At the end of a run: sets what the class itself has counted.
+    fn count(&self, _: &mut Counters) {}
     /// From now on a governor listens to changes of utilisation (`cpufreq_add_update_util_hook`). A class that does not
     /// track it has nothing to say.
     fn watch_util(&mut self) {}

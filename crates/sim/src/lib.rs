@@ -261,6 +261,16 @@ pub enum SimError {
         /// What is possible.
         expected: &'static str,
     },
+    /// Control groups that the model cannot have.
+    #[error("groups.{field}: found {found}, expected {expected}")]
+    Groups {
+        /// The group, and its file.
+        field: String,
+        /// What is written to it.
+        found: String,
+        /// What is possible.
+        expected: String,
+    },
     /// A kernel tree's code that cannot go on.
     #[error("the kernel's code: {reason}")]
     Source {

@@ -18,7 +18,7 @@ use crate::trace::{NoTrace, Trace};
 use kernel::Kernel;
 use machine::Machine;
 use setting::{HotplugStep, Setting};
-use workload::{Metric, Reading, Workload};
+use workload::{Metric, Policy, Reading, Workload};
 
 /// A prepared variant, ready to run with any number of seeds.
 #[derive(Debug)]
@@ -92,7 +92,9 @@ impl Scenario {
 
     /// The same run, watched by `trace`, which cannot change it.
     pub fn run_traced(&self, seed: u64, trace: &mut impl Trace) -> Result<RunResult, SimError> {
-        self.run_with(Fair::new(&self.setup.topo, &self.setup.kernel), seed, trace)
+        let groups = self.setup.model_groups.as_ref().map_err(Clone::clone)?;
+        let fair = Fair::with_groups(&self.setup.topo, &self.setup.kernel, &groups.class);
+        self.run_with(fair, seed, trace)
     }
 
     /// One run under another class, which must be as it is at boot. It has to keep to the affinities of tasks.
@@ -102,7 +104,8 @@ impl Scenario {
         seed: u64,
         trace: &mut impl Trace,
     ) -> Result<RunResult, SimError> {
-        self.refuse_policies("none without a tree's code: the model has the fair class alone")?;
+        let others = "fair ones without a tree's code: the model has the fair class alone";
+        self.refuse_policies(others, |policy| !policy.is_fair())?;
         self.run_under(Modelled::new(class), seed, trace).map(|(result, _)| result)
     }
 
@@ -139,12 +142,11 @@ impl Scenario {
             return Err(SimError::SourceSetting {
                 field: "groups",
                 found: "some".to_string(),
-                expected: "none where decisions are judged: the model has no task groups",
+                expected: "none where decisions are judged: records do not tell of groups",
             });
         }
-        self.refuse_policies(
-            "none where decisions are judged: the model has the fair class alone",
-        )?;
+        let expected = "none where decisions are judged: records do not tell them";
+        self.refuse_policies(expected, |_| true)?;
         let core = self.sourced(source, seed)?.judged_by(Judge::new(&self.setup));
         let core = core.map_err(|reason| SimError::Source { reason })?;
         let (result, core) = self.run_under(core, seed, &mut NoTrace)?;
@@ -173,13 +175,17 @@ impl Scenario {
         Ok(sim.core.margins().unwrap_or_default())
     }
 
-    /// Refuses policies where only `expected` will do.
-    fn refuse_policies(&self, expected: &'static str) -> Result<(), SimError> {
-        if !self.setup.policies {
+    /// Refuses the policies that `other` tells where only `expected` will do.
+    fn refuse_policies(
+        &self,
+        expected: &'static str,
+        other: impl Fn(Policy) -> bool,
+    ) -> Result<(), SimError> {
+        let Some(found) = self.setup.policies.iter().find(|&&policy| other(policy)) else {
             return Ok(());
-        }
+        };
         let field = "policies of tasks".to_string();
-        Err(SimError::Workload { field, found: "some".to_string(), expected })
+        Err(SimError::Workload { field, found: found.to_string(), expected })
     }
 
     fn sourced<S: Source>(&self, source: S, seed: u64) -> Result<Sourced<'_, S>, SimError> {

@@ -5,6 +5,7 @@
 //! refused here, before the first run.
 
 mod frequency;
+mod groups;
 mod hotplug;
 mod steps;
 
@@ -16,12 +17,13 @@ use crate::rules::CoreRules;
 use crate::topology::Topology;
 use crate::world::MAX_LOOPS;
 pub(crate) use frequency::Governed;
+pub(crate) use groups::ModelGroups;
 use hotplug::Hotplug;
 pub(crate) use hotplug::Prepared;
 use kernel::Kernel;
 use machine::{CpuSet, IdleState, Machine};
-use setting::{Group, Prefetch, Setting};
-use workload::{Op, Program, Workload};
+use setting::{Prefetch, Setting};
+use workload::{Op, Policy, Workload};
 
 /// Everything that replicas of one variant share.
 #[derive(Debug)]
@@ -43,10 +45,12 @@ pub(crate) struct Setup {
     pub(crate) governed: Option<Governed>,
     /// By program: the control group, by its place from 1 on, in which its tasks begin; 0 for their parent's. Empty without groups.
     pub(crate) groups: Vec<u32>,
+    /// The groups as the model has them, or why it cannot.
+    pub(crate) model_groups: Result<ModelGroups, SimError>,
     /// Whether tasks of some group share a cookie or a session.
     pub(crate) shared: bool,
-    /// Whether some task asks for a policy.
-    pub(crate) policies: bool,
+    /// Policies that tasks ask for.
+    pub(crate) policies: Vec<Policy>,
     /// The machine's name.
     pub(crate) machine: String,
 }
@@ -94,12 +98,15 @@ impl Setup {
         } else {
             0.0
         };
-        let groups = groups_of(&workload, &setting.groups);
+        let groups = groups::groups_of(&workload, &setting.groups);
+        let model_groups = ModelGroups::new(machine, kernel, &setting.groups);
         let governed = (setting.frequency.as_ref())
             .map(|choice| Governed::new(machine, kernel, widest, choice))
             .transpose()?;
         let shared = setting.groups.iter().any(|g| g.core_cookie || g.session);
-        let policies = uses(&workload, |op| matches!(op, Op::SetPolicy(_)));
+        let ops = workload.programs.iter().flat_map(|p| &p.ops);
+        let asked = |op: &Op| if let Op::SetPolicy(policy) = op { Some(*policy) } else { None };
+        let policies = ops.filter_map(asked).collect();
         Ok(Setup {
             topo,
             hw,
@@ -113,27 +120,12 @@ impl Setup {
             hotplug,
             governed,
             groups,
+            model_groups,
             shared,
             policies,
             machine: machine.name.clone(),
         })
     }
-}
-
-/// A group that the workload names comes before one whose pattern its tasks match.
-fn groups_of(workload: &Workload, groups: &[Group]) -> Vec<u32> {
-    if groups.is_empty() {
-        return vec![];
-    }
-    let of = |(at, program): (usize, &Program)| {
-        let named = workload.groups.get(at).and_then(Option::as_deref);
-        let place = match named {
-            Some(path) => groups.iter().position(|group| group.path == path),
-            None => setting::group_of(groups, &program.name),
-        };
-        place.map_or(0, |at| at as u32 + 1)
-    };
-    workload.programs.iter().enumerate().map(of).collect()
 }
 
 fn uses(workload: &Workload, which: impl Fn(&Op) -> bool) -> bool {

@@ -147,6 +147,8 @@ pub struct Task {
     pub allowed: CpuSet,
     /// Nice value, -20 to 19.
     pub nice: i8,
+    /// The control group that it is in, by its place from 1 on; 0 for the root.
+    pub group: u32,
     /// Whether its sleep is one for I/O (`in_iowait`); still so while the class queues it at its wake-up.
     pub in_iowait: bool,
     pub(crate) program: ProgramId,
@@ -199,6 +201,7 @@ impl Task {
             state: State::Sleeping,
             allowed: allowed.clone(),
             nice: 0,
+            group: 0,
             in_iowait: false,
             program,
             pc: 0,

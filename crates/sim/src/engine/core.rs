@@ -71,6 +71,10 @@ pub(crate) trait Core: Sized {
         task: TaskId,
         allowed: &CpuSet,
     ) -> Step;
+    /// What is left of an affinity in a group, by its place from 1 on, where the core leaves cpusets to the engine.
+    fn cpuset<T: Trace>(_: &Sim<'_, Self, T>, _group: u32, affinity: CpuSet) -> CpuSet {
+        affinity
+    }
     /// `__schedule` on `cpu`, and with it what its task has asked for.
     fn schedule<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu);
     /// `cpu` has left its idle state.
@@ -79,6 +83,8 @@ pub(crate) trait Core: Sized {
     fn interrupted<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu);
     /// The tick of `cpu`, or its timer.
     fn timer<T: Trace>(sim: &mut Sim<'_, Self, T>, cpu: Cpu);
+    /// The core's own timer is due, which it set by [`Slots::core`](super::timeline::Slots::core).
+    fn own_timer<T: Trace>(_: &mut Sim<'_, Self, T>) {}
     /// After each event: what is left to do on other CPUs.
     fn settle_requests<T: Trace>(sim: &mut Sim<'_, Self, T>);
     /// The CPU of `step` goes offline or comes online: the core calls [`Sim::adopt`] when it does.

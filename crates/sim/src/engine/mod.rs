@@ -46,7 +46,7 @@ use crate::loops;
 use crate::pelt_clock::PeltClock;
 use crate::queue_lines::QueueLines;
 use crate::rng::{Purpose, Stream};
-use crate::setup::Setup;
+use crate::setup::{ModelGroups, Setup};
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::uclamp::Uclamp;
@@ -109,7 +109,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         let packages = setup.governed.as_ref().map_or(0, |g| g.model.packages.len());
         let by_core = core.governs();
         let has_steps = !setup.hotplug.steps.is_empty();
-        let slots = Slots::new(nr_cpus, users.list.len(), packages, has_steps);
+        let has_timer = setup.model_groups.as_ref().is_ok_and(ModelGroups::has_quotas);
+        let slots = Slots::new(nr_cpus, users.list.len(), packages, has_steps, has_timer);
         let mut sim = Sim {
             w: world(setup, seed, tick_period_ns, tick_phase_ns),
             core,
@@ -172,6 +173,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Slot::User(user) => self.request_arrives(user),
             Slot::Package(package) => self.firmware_looks(package),
             Slot::Hotplug => self.hotplug_event(),
+            Slot::Core => K::own_timer(self),
         }
         K::settle_requests(self);
         if self.frequency.governors.is_some() {

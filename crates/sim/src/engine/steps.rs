@@ -278,6 +278,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     /// `sched_setaffinity`, which fails where none of the CPUs is online.
     fn set_affinity(&mut self, cpu: Cpu, task: TaskId, set: &CpuSet) -> Step {
         self.next_op(task);
+        let set = &K::cpuset(self, self.w.tasks[task.index()].group, set.clone());
         let allowed = set & &self.w.topo.online_set;
         if allowed.is_empty() {
             self.w.counters.affinities_refused += 1;

@@ -18,7 +18,8 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let task = TaskId(self.w.tasks.len() as u32);
         let (program, parent, nice) = (new.program, new.parent, new.nice);
         self.progress.active += u32::from(!new.daemon);
-        self.w.tasks.push(Task { mm: task.0, ..new });
+        let group = self.group_of(program, parent);
+        self.w.tasks.push(Task { mm: task.0, group, ..new });
         if let Some(uclamp) = &mut self.w.uclamp {
             uclamp.fork(parent);
         }
@@ -32,10 +33,19 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         task
     }
 
+    /// The group of a new task: that of its program, else its parent's.
+    fn group_of(&self, program: ProgramId, parent: Option<TaskId>) -> u32 {
+        match self.setup.groups.get(program.index()) {
+            None | Some(0) => parent.map_or(0, |p| self.w.tasks[p.index()].group),
+            Some(&own) => own,
+        }
+    }
+
     /// A task of the start: asleep on a random CPU that it may use, its timer running.
     pub(super) fn spawn(&mut self, spawn: &Spawn) {
         let possible = CpuSet::first_n(self.w.topo.nr_cpus);
         let affinity = spawn.affinity.as_ref().map_or(possible, |set| self.affinity_of(set));
+        let affinity = K::cpuset(self, self.group_of(spawn.program, None), affinity);
         let allowed = &affinity & &self.w.topo.online_set;
         let nth = self.draws.start.below(allowed.len() as u64) as usize;
         let cpu = allowed.iter().nth(nth).unwrap_or(0) as Cpu;
@@ -57,14 +67,20 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         program: ProgramId,
         thread: bool,
     ) -> Step {
+        let group = self.group_of(program, Some(parent));
         let p = &self.w.tasks[parent.index()];
+        let affinity = match group == p.group {
+            true => p.affinity.clone(),
+            false => K::cpuset(self, group, p.affinity.clone()),
+        };
+        let allowed = &affinity & &self.w.topo.online_set;
         let child = self.add_task(Task {
             nice: p.nice,
             daemon: p.daemon,
             client: p.client,
             parent: Some(parent),
-            affinity: p.affinity.clone(),
-            ..Task::new(program, cpu, p.allowed.clone())
+            affinity,
+            ..Task::new(program, cpu, allowed)
         });
         self.w.tasks[parent.index()].children += 1;
         if thread {

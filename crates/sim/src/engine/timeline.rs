@@ -24,27 +24,37 @@ pub(super) enum Slot {
     Package(usize),
     /// The next hotplug step.
     Hotplug,
+    /// A timer of the scheduler's core itself.
+    Core,
     /// A task's timer, or the device that it waits for.
     Task(TaskId),
 }
 
-/// The layout of the event queue: a slot for each CPU, user and package, one for hotplug where there are steps, and last
-/// one for each task, as tasks are added while a run lasts.
+/// The layout of the event queue: a slot for each CPU, user and package, one for hotplug where there are steps, one for a
+/// timer of the scheduler's core where it has one, and last one for each task, as tasks are added while a run lasts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slots {
     first_user: u32,
     first_package: u32,
     hotplug: u32,
+    core: u32,
     first_task: u32,
 }
 
 impl Slots {
-    pub(super) fn new(cpus: usize, users: usize, packages: usize, hotplug: bool) -> Slots {
+    pub(super) fn new(
+        cpus: usize,
+        users: usize,
+        packages: usize,
+        hotplug: bool,
+        core: bool,
+    ) -> Slots {
         let first_user = cpus as u32;
         let first_package = first_user + users as u32;
         let hotplug_slot = first_package + packages as u32;
-        let first_task = hotplug_slot + u32::from(hotplug);
-        Slots { first_user, first_package, hotplug: hotplug_slot, first_task }
+        let core_slot = hotplug_slot + u32::from(hotplug);
+        let first_task = core_slot + u32::from(core);
+        Slots { first_user, first_package, hotplug: hotplug_slot, core: core_slot, first_task }
     }
 
     /// Slots before those of tasks.
@@ -69,6 +79,11 @@ impl Slots {
         self.hotplug
     }
 
+    /// The slot of the scheduler's core, where it has a timer.
+    pub(super) fn core(self) -> u32 {
+        self.core
+    }
+
     pub(super) fn task(self, task: TaskId) -> u32 {
         self.first_task + task.0
     }
@@ -84,8 +99,10 @@ impl Slots {
             Slot::User(slot - self.first_user)
         } else if slot < self.hotplug {
             Slot::Package((slot - self.first_package) as usize)
-        } else {
+        } else if slot < self.core {
             Slot::Hotplug
+        } else {
+            Slot::Core
         }
     }
 }
@@ -118,13 +135,14 @@ mod tests {
 
     #[test]
     fn every_slot_is_told_back_as_what_it_was_made_for() {
-        for hotplug in [false, true] {
-            let slots = Slots::new(4, 3, 2, hotplug);
+        for (hotplug, core) in [(false, false), (true, false), (false, true), (true, true)] {
+            let slots = Slots::new(4, 3, 2, hotplug, core);
             let mut all: Vec<(u32, Slot)> = Vec::new();
             all.extend((0..4).map(|c| (slots.cpu(c), Slot::Cpu(c))));
             all.extend((0..3).map(|u| (slots.user(u), Slot::User(u))));
             all.extend((0..2).map(|p| (slots.package(p), Slot::Package(p))));
             all.extend(hotplug.then_some((slots.hotplug(), Slot::Hotplug)));
+            all.extend(core.then_some((slots.core(), Slot::Core)));
             assert_eq!(slots.fixed(), all.len());
             all.extend((0..3).map(|t| (slots.task(TaskId(t)), Slot::Task(TaskId(t)))));
             for (at, &(slot, whose)) in all.iter().enumerate() {

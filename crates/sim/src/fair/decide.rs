@@ -7,6 +7,7 @@ use super::Fair;
 use super::balance::env::{CpuIdle, Env};
 use super::queue::adopt::task_of;
 use super::queue::entity::Entity;
+use super::queue::ids::{EntityId, QueueId};
 use crate::class::Select;
 use crate::source::{Decision, QueueState, why};
 use crate::topology::Cpu;
@@ -17,15 +18,16 @@ impl Fair {
     pub(crate) fn adopt(&mut self, w: &mut World, decision: &Decision) {
         for seen in &decision.tasks {
             let at = seen.pid as usize;
-            if self.entities.len() <= at {
-                self.entities.resize(at + 1, Entity::default());
+            if self.entities.tasks.len() <= at {
+                self.entities.tasks.resize(at + 1, Entity::default());
             }
             self.entities[at] = Entity::seen(&seen.state);
         }
         for (cpu, seen) in decision.queues.iter().enumerate() {
             let waiting = seen.waiting.iter().rev().filter_map(|&pid| task_of(pid));
-            let waiting: Vec<_> = waiting.map(|task| (self.key(task), task)).collect();
+            let waiting = waiting.map(EntityId::from).map(|id| (self.key(id), id)).collect();
             self.queues[cpu].adopt(&seen.state, waiting);
+            self.rqs[cpu].adopt(&seen.state);
             self.adopt_cpu(w, cpu as Cpu, &seen.state);
         }
     }
@@ -52,7 +54,7 @@ impl Fair {
         for (level, domain) in topo.domains[cpu as usize].iter().enumerate() {
             let imbalanced = state.imbalanced >> level & 1 != 0;
             self.sums.set_imbalanced(domain.groups[0].state, imbalanced);
-            self.queues[cpu as usize].domains[level].avg_scan_cost_ns = state.avg_scan_cost_ns;
+            self.rqs[cpu as usize].domains[level].avg_scan_cost_ns = state.avg_scan_cost_ns;
         }
         let llc = &mut self.llcs[topo.llc_of[cpu as usize] as usize];
         llc.has_idle_cores = state.llc_idle_cores != 0;
@@ -78,19 +80,20 @@ impl Fair {
 
     /// The task that runs next on `cpu`, whether or not it is delayed.
     pub(crate) fn decide_task(&mut self, cpu: Cpu) -> Option<TaskId> {
-        let running = self.queues[cpu as usize].curr;
+        let q = QueueId::root(cpu);
+        let running = self.queues[q.index()].curr;
         if self.rules.eevdf {
-            return self.pick_eevdf(cpu, running);
+            return self.pick_eevdf(q, running)?.task();
         }
-        if let Some(running) = running.filter(|t| self.entities[t.index()].on_rq) {
-            self.put_in_order(cpu, running);
+        if let Some(running) = running.filter(|&t| self.entities[t].on_rq) {
+            self.put_in_order(q, running);
         }
-        self.cfs_pick(cpu)
+        self.cfs_pick(q)?.task()
     }
 
     /// The running task of `cpu`, if it is a fair one.
     pub(crate) fn running_on(&self, cpu: Cpu) -> Option<TaskId> {
-        self.queues[cpu as usize].curr
+        self.running_task(cpu)
     }
 
     /// Whether `task`, just queued, preempts.

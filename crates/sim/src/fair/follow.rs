@@ -9,6 +9,8 @@ use super::balance::groups::idle_scan;
 use super::place::idle_sibling::llc_level;
 use super::place::wakeup::WakeUp;
 use super::queue::entity::Entity;
+use super::queue::cfs_rq::CfsRq;
+use super::queue::ids::EntityId;
 use super::queue::rq::RunQueue;
 use super::rules::ScanLimit;
 use crate::topology::Cpu;
@@ -41,15 +43,16 @@ pub(crate) enum Supposed {
 /// What a question may change: tasks, caches, and the queues of the waker's and the previous CPU.
 struct Saved {
     entities: Vec<(TaskId, Entity)>,
-    queues: Vec<(Cpu, RunQueue)>,
+    queues: Vec<(Cpu, CfsRq, RunQueue)>,
     llcs: Vec<LlcState>,
 }
 
 impl Fair {
     /// `task`, which is queued on `cpu`, runs there.
     pub(crate) fn told_next(&mut self, w: &mut World, cpu: Cpu, task: TaskId) {
+        self.rqs[cpu as usize].put = None;
         self.queues[cpu as usize].put = None;
-        self.set_next_entity(w, cpu, task);
+        self.set_next_task(w, cpu, task);
     }
 
     /// A task of another class joins the queue of `cpu`.
@@ -63,8 +66,9 @@ impl Fair {
     /// Tasks that the class has on the queue of `cpu`, the running one included.
     pub(crate) fn told_queued(&self, cpu: Cpu) -> Vec<TaskId> {
         let rq = &self.queues[cpu as usize];
-        let waiting = rq.waiting().iter().map(|&(_, task)| task);
-        waiting.chain(rq.curr).filter(|t| self.entities[t.index()].on_rq).collect()
+        let waiting = rq.waiting().iter().map(|&(_, id)| id);
+        let queued = waiting.chain(rq.curr).filter(|&id| self.entities[id].on_rq);
+        queued.filter_map(EntityId::task).collect()
     }
 
     /// What `task` remembers of wake-ups.
@@ -75,7 +79,7 @@ impl Fair {
 
     /// `cpu` has nothing to run.
     pub(crate) fn told_idle(&mut self, w: &World, cpu: Cpu) {
-        self.queues[cpu as usize].idle_since_ns = Some(w.now_ns);
+        self.rqs[cpu as usize].idle_since_ns = Some(w.now_ns);
         self.update_idle_core(w, cpu);
     }
 
@@ -142,7 +146,7 @@ impl Fair {
                 for llc in [llc, here] {
                     self.llcs[llc as usize].nr_idle_scan = if whole { HUGE } else { 0 };
                 }
-                let rq = &mut self.queues[wake.cpu as usize];
+                let rq = &mut self.rqs[wake.cpu as usize];
                 (rq.avg_idle_ns, rq.wake_avg_idle_ns) = if whole { (HUGE, HUGE) } else { (0, 0) };
             }
         }
@@ -155,7 +159,9 @@ impl Fair {
 
     fn saved(&self, task: TaskId, wake: WakeUp) -> Saved {
         let entity = |task: TaskId| (task, self.entities[task.index()].clone());
-        let queue = |cpu: Cpu| (cpu, self.queues[cpu as usize].clone());
+        let queue = |cpu: Cpu| {
+            (cpu, self.queues[cpu as usize].clone(), self.rqs[cpu as usize].clone())
+        };
         Saved {
             entities: wake.waker.into_iter().chain([task]).map(entity).collect(),
             queues: [wake.cpu, wake.prev].map(queue).into(),
@@ -165,7 +171,9 @@ impl Fair {
 
     fn restore(&mut self, saved: Saved) {
         saved.entities.into_iter().for_each(|(task, e)| self.entities[task.index()] = e);
-        saved.queues.into_iter().for_each(|(cpu, rq)| self.queues[cpu as usize] = rq);
+        for (cpu, cfs, rq) in saved.queues {
+            (self.queues[cpu as usize], self.rqs[cpu as usize]) = (cfs, rq);
+        }
         self.llcs = saved.llcs;
     }
 }

@@ -27,13 +27,14 @@ impl Rules {
 
 impl Fair {
     /// Takes over `w.topo`, which is new because of `cpu`.
-    pub(super) fn partition_sched_domains(&mut self, w: &World, cpu: Cpu, online: bool) {
+    pub(super) fn partition_sched_domains(&mut self, w: &mut World, cpu: Cpu, online: bool) {
+        self.limit_groups(w, cpu, online);
         let topo = w.topo;
-        for (queue, chain) in self.queues.iter_mut().zip(&topo.domains) {
+        for (queue, chain) in self.rqs.iter_mut().zip(&topo.domains) {
             queue.domains = DomainState::of_chain(chain, w.jiffies());
         }
         if !online {
-            self.queues[cpu as usize].active_balance = false;
+            self.rqs[cpu as usize].active_balance = false;
         }
         self.llcs = (0..topo.llcs.len()).map(|llc| fresh_llc(topo, llc)).collect();
         self.nohz.rebuild(&topo.online_set);

@@ -5,8 +5,7 @@
 //! between CPUs; `hotplug` takes new domains over. `rules` says which release has which rule, and nothing else here knows
 //! a release. The class decides and keeps its queues; it changes no task's state, which is the engine's.
 //!
-//! Left out: task groups, bandwidth control, core scheduling, NUMA balancing (`numa_balancing`),
-//! energy-aware placement, utilisation clamps. What a CPU spends on balancing before it goes idle shows in its cost
+//! Left out: core scheduling, NUMA balancing (`numa_balancing`), energy-aware placement, utilisation clamps. What a CPU spends on balancing before it goes idle shows in its cost
 //! accounting only: it goes idle at once.
 
 mod balance;
@@ -23,6 +22,8 @@ mod tests;
 mod track;
 
 use crate::class::{Class, Dequeue, Enqueue, Select};
+use crate::counters::Counters;
+use crate::events::NEVER;
 use crate::pelt::LOAD_AVG_MAX;
 use crate::topology::{Cpu, Topology};
 use crate::world::{NohzKick, Request, TaskId, World};
@@ -31,9 +32,13 @@ use balance::nohz::Nohz;
 use balance::sums::GroupSums;
 pub(crate) use follow::Supposed;
 use kernel::Kernel;
+use workload::Policy;
 pub(crate) use place::wakeup::WakeUp;
-use queue::entity::Entity;
+use queue::cfs_rq::CfsRq;
+use queue::group::TaskGroup;
+use queue::ids::Entities;
 use queue::rq::RunQueue;
+pub(crate) use queue::weight::of_nice as weight_of_nice;
 use rules::Rules;
 
 /// Shortest idle time that makes balancing pay, and how long a task counts as cache hot
@@ -62,6 +67,30 @@ impl Tunables {
     }
 }
 
+/// A group as the class takes it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// The group that it is in, by its place from 1 on; 0 for the root. It stands before this one.
+    pub(crate) above: usize,
+    /// Its weight (`tg->shares`, scaled down), 1024 for `cpu.weight` 100.
+    pub(crate) shares: u64,
+    /// `cpu.idle`.
+    pub(crate) idle: bool,
+    /// `cpu.max`.
+    pub(crate) quota: Option<Quota>,
+}
+
+/// A quota of CPU time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Quota {
+    /// CPU time in each period, in ns.
+    pub(crate) quota_ns: u64,
+    /// The period, in ns.
+    pub(crate) period_ns: u64,
+    /// What may be saved from earlier periods, in ns (`cpu.max.burst`).
+    pub(crate) burst_ns: u64,
+}
+
 /// State shared by the CPUs of one LLC (`sched_domain_shared`).
 #[derive(Debug, Clone, Default)]
 struct LlcState {
@@ -76,8 +105,16 @@ struct LlcState {
 pub struct Fair {
     rules: Rules,
     tunables: Tunables,
-    entities: Vec<Entity>,
-    queues: Vec<RunQueue>,
+    entities: Entities,
+    /// The queue of each CPU, then those of each group.
+    queues: Vec<CfsRq>,
+    rqs: Vec<RunQueue>,
+    /// By number, the root's at 0; none at all where no task is in a group.
+    groups: Vec<TaskGroup>,
+    /// Whether some task or group may be idle.
+    any_idle: bool,
+    /// When a group's quota next has something to do.
+    timer_ns: u64,
     llcs: Vec<LlcState>,
     nohz: Nohz,
     /// Whether any CPU of the root domain had more than one task when last looked at (`rd->overload`).
@@ -95,6 +132,15 @@ pub struct Fair {
 }
 
 impl Fair {
+    /// The same with control groups, each behind the one that it is in.
+    pub(crate) fn with_groups(topo: &Topology, kernel: &Kernel, groups: &[Group]) -> Fair {
+        let mut fair = Fair::new(topo, kernel);
+        if !groups.is_empty() {
+            fair.add_groups(groups);
+        }
+        fair
+    }
+
     /// Empty queues for the CPUs of `topo` under the rules of `kernel`.
     pub fn new(topo: &Topology, kernel: &Kernel) -> Fair {
         // As on a machine that has been up and idle: its cores were idle when their CPUs last went idle, and an idle CPU has balanced
@@ -113,8 +159,12 @@ impl Fair {
             asym_capacity: rules.looks_at_capacity(topo),
             tunables: Tunables::new(topo.online.len(), &rules),
             rules,
-            entities: Vec::with_capacity(64),
-            queues: (0..topo.nr_cpus).map(|cpu| RunQueue::new(&topo.domains[cpu])).collect(),
+            entities: Entities::default(),
+            queues: (0..topo.nr_cpus).map(|cpu| CfsRq::new(cpu as Cpu, 0)).collect(),
+            rqs: (0..topo.nr_cpus).map(|cpu| RunQueue::new(&topo.domains[cpu])).collect(),
+            groups: Vec::new(),
+            any_idle: false,
+            timer_ns: NEVER,
             llcs: llcs.collect(),
             nohz: Nohz::new(topo.nr_cpus),
             overload: false,
@@ -142,16 +192,15 @@ impl Class for Fair {
     fn enqueue(&mut self, w: &mut World, task: TaskId, why: Enqueue) {
         let cpu = w.tasks[task.index()].cpu;
         match why {
-            Enqueue::New => self.post_init_entity_util_avg(w, cpu, task),
-            Enqueue::Wakeup { .. } => self.queues[cpu as usize].end_of_idle(w.now_ns, w.jiffies()),
+            Enqueue::New => self.post_init_entity_util_avg(w, task),
+            Enqueue::Wakeup { .. } => self.rqs[cpu as usize].end_of_idle(w.now_ns, w.jiffies()),
             Enqueue::Moved => {}
         }
         if self.util_watched && w.tasks[task.index()].in_iowait {
             w.cpus[cpu as usize].woken_from_io = true;
             self.util_changes.push(cpu);
         }
-        self.enqueue_entity(w, cpu, task, why);
-        self.add_nr_running(w, cpu);
+        self.enqueue_task(w, task, why);
         if w.cpus[cpu as usize].nr_running == 2 {
             self.overload = true;
         }
@@ -184,7 +233,7 @@ impl Class for Fair {
     }
 
     fn dead(&mut self, w: &mut World, task: TaskId) {
-        self.remove_entity_load_avg(w.tasks[task.index()].cpu, task);
+        self.remove_entity_load_avg(self.task_cfs_rq(w, task), task);
     }
 
     fn preempts(&mut self, w: &mut World, task: TaskId) -> bool {
@@ -192,7 +241,7 @@ impl Class for Fair {
     }
 
     fn put_prev(&mut self, w: &mut World, cpu: Cpu, task: TaskId) {
-        self.put_prev_entity(w, cpu, task);
+        self.put_prev_task(w, cpu, task);
     }
 
     fn pick_next(&mut self, w: &mut World, cpu: Cpu) -> Option<TaskId> {
@@ -233,6 +282,26 @@ impl Class for Fair {
 
     fn watch_util(&mut self) {
         self.util_watched = true;
+    }
+
+    fn timer_ns(&self) -> u64 {
+        self.timer_ns
+    }
+
+    fn timer(&mut self, w: &mut World) {
+        self.bandwidth_timers(w);
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        for pool in self.groups.iter().filter_map(|g| g.bandwidth.as_ref()) {
+            counters.bandwidth.periods += pool.nr_periods;
+            counters.bandwidth.throttled += pool.nr_throttled;
+            counters.bandwidth.throttled_us += pool.throttled_ns / 1000;
+        }
+    }
+
+    fn set_policy(&mut self, w: &mut World, task: TaskId, policy: Policy) {
+        self.set_fair_policy(w, task, policy);
     }
 
     fn take_util_changes(&mut self, changed: &mut Vec<Cpu>) {

@@ -49,6 +49,16 @@ pub(super) struct Rules {
     pub(super) preempt_short: bool,
     pub(super) delay_dequeue: bool,
     pub(super) delay_zero: bool,
+    /// A group's entity has the shortest slice of what is in it (6.12).
+    pub(super) group_slice: bool,
+    /// A group whose task sleeps within its turn goes on (`PICK_BUDDY`, 6.13, and in Debian's 6.12).
+    pub(super) pick_buddy: bool,
+    /// What is `SCHED_IDLE` has a minimal granularity of its own, and less credit after a sleep (5.15).
+    pub(super) idle_min_granularity: bool,
+    /// Wake-ups take a CPU whose tasks are all idle for an idle one (5.4).
+    pub(super) sched_idle: bool,
+    /// A group hears of a queue's load once a millisecond at most (6.7).
+    pub(super) tells_groups_rarely: bool,
     /// EEVDF: a request on one CPU, in ns (`normalized_sysctl_sched_base_slice`; shorter from 6.15 on).
     pub(super) normalized_base_slice_ns: u64,
     /// A task may have a slice of its own (`sched_attr.sched_runtime`, 6.12).
@@ -187,6 +197,11 @@ impl Rules {
             preempt_short: has(MechanismId::PreemptShort),
             delay_dequeue: has(MechanismId::DelayDequeue),
             delay_zero: has(MechanismId::DelayZero),
+            group_slice: from(6, 12),
+            pick_buddy: from(6, 12),
+            idle_min_granularity: from(5, 15),
+            sched_idle: from(5, 4),
+            tells_groups_rarely: from(6, 7),
             normalized_base_slice_ns: if from(6, 15) { 700_000 } else { 750_000 },
             runnable_boost: from(6, 5),
             narrow_load_sum: from(5, 17) && !from(7, 0),

@@ -10,6 +10,7 @@ mod wake;
 use super::cpu::Step;
 use super::{Core, Sim};
 use crate::class::{Class, Dequeue, Select};
+use crate::counters::Counters;
 use crate::events::NEVER;
 use crate::idle::Ended;
 use crate::setup::Prepared;
@@ -22,11 +23,13 @@ use workload::Policy;
 /// A core around `class`, which is as it is at boot.
 pub(crate) struct Modelled<C> {
     class: C,
+    /// What its timer is set to.
+    timer_ns: u64,
 }
 
 impl<C: Class> Modelled<C> {
     pub(crate) fn new(class: C) -> Modelled<C> {
-        Modelled { class }
+        Modelled { class, timer_ns: NEVER }
     }
 }
 
@@ -94,12 +97,30 @@ impl<C: Class> Core for Modelled<C> {
     }
 
     fn set_policy<T: Trace>(
-        _: &mut Sim<'_, Self, T>,
+        sim: &mut Sim<'_, Self, T>,
         _: Cpu,
         task: TaskId,
         policy: Policy,
     ) -> Step {
-        unreachable!("{policy} of {task:?}: the model is not given workloads with policies");
+        sim.core.class.set_policy(&mut sim.w, task, policy);
+        sim.next_op(task);
+        Step::Resched
+    }
+
+    fn cpuset<T: Trace>(sim: &Sim<'_, Self, T>, group: u32, affinity: CpuSet) -> CpuSet {
+        match &sim.setup.model_groups {
+            Ok(groups) => groups.allowed(group, &affinity),
+            Err(_) => affinity,
+        }
+    }
+
+    fn own_timer<T: Trace>(sim: &mut Sim<'_, Self, T>) {
+        sim.core.timer_ns = NEVER;
+        sim.core.class.timer(&mut sim.w);
+    }
+
+    fn count(&self, counters: &mut Counters) {
+        self.class.count(counters);
     }
 
     fn set_affinity<T: Trace>(
@@ -144,6 +165,11 @@ impl<C: Class> Core for Modelled<C> {
 
     fn settle_requests<T: Trace>(sim: &mut Sim<'_, Self, T>) {
         sim.answer_requests();
+        if sim.core.class.timer_ns() != sim.core.timer_ns {
+            sim.core.timer_ns = sim.core.class.timer_ns();
+            let slot = sim.timeline.slots.core();
+            sim.timeline.events.set(slot, sim.core.timer_ns);
+        }
     }
 
     fn set_clamps<T: Trace>(

@@ -47,7 +47,7 @@ impl Fair {
     /// `rq->misfit_task_load` (`update_misfit_status`): the load of a running task that is too big for its CPU and may
     /// run on another, from 6.10 on a bigger one; 0 without one.
     pub(in crate::fair) fn misfit_task_load(&self, w: &World, cpu: Cpu) -> u64 {
-        let Some(curr) = self.queues[cpu as usize].curr else { return 0 };
+        let Some(curr) = self.running_task(cpu) else { return 0 };
         let allowed = &w.tasks[curr.index()].allowed;
         let bound = match self.rules.misfit_apart {
             true => !any_bigger(w, allowed.iter_and(&w.topo.online_set), cpu),

@@ -6,6 +6,7 @@
 
 use super::env::{CpuIdle, Env, Migration};
 use crate::class::{Class, Dequeue, Enqueue};
+use crate::fair::queue::ids::QueueId;
 use crate::fair::{Fair, MIGRATION_COST_NS, resched};
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
@@ -33,7 +34,7 @@ impl Fair {
         if env.imbalance <= 0 {
             return 0;
         }
-        let looked = self.queues[src as usize].waiting().len().min(NR_MIGRATE);
+        let looked = self.nr_waiting(src).min(NR_MIGRATE);
         let (mut at, mut moved, mut every) = (0, 0, true);
         for _ in 0..looked {
             if env.is_idle() && w.cpus[src as usize].nr_running <= 1 {
@@ -55,7 +56,7 @@ impl Fair {
             }
         }
         // The running task is the last of the list.
-        if every && let Some(curr) = self.queues[src as usize].curr {
+        if every && let Some(curr) = self.running_task(src) {
             is_allowed(w, env, curr);
         }
         env.idle.counters(&mut w.counters).gained += u64::from(moved);
@@ -65,8 +66,36 @@ impl Fair {
         moved
     }
 
+    /// Tasks that wait on `cpu`, in groups or not.
+    fn nr_waiting(&self, cpu: Cpu) -> usize {
+        let root = &self.queues[cpu as usize];
+        root.h_nr_queued as usize - usize::from(root.curr.is_some_and(|c| self.entities[c].on_rq))
+    }
+
+    /// One of them, in the order in which balancing looks at them: queue by queue, the last in order first.
     fn waiting_task(&self, cpu: Cpu, at: usize) -> Option<TaskId> {
-        self.queues[cpu as usize].waiting().get(at).map(|&(_, task)| task)
+        let root = QueueId::root(cpu);
+        match self.groups.is_empty() {
+            true => self.queues[root.index()].waiting().get(at)?.1.task(),
+            false => self.nth_waiting(root, &mut { at }),
+        }
+    }
+
+    fn nth_waiting(&self, q: QueueId, left: &mut usize) -> Option<TaskId> {
+        let rq = &self.queues[q.index()];
+        let running = rq.curr.filter(|c| c.is_group());
+        for id in rq.waiting().iter().map(|&(_, id)| id).chain(running) {
+            match self.group_cfs_rq(id) {
+                None if *left == 0 => return id.task(),
+                None => *left -= 1,
+                Some(below) => {
+                    if let Some(task) = self.nth_waiting(below, left) {
+                        return Some(task);
+                    }
+                }
+            }
+        }
+        None
     }
 
     /// `can_migrate_task` of a waiting task.
@@ -76,10 +105,17 @@ impl Fair {
         if stays && self.entities[task.index()].delayed {
             return Migrates::No;
         }
+        // A group without time on either CPU would wait there, too (`throttled_lb_pair`).
+        let id = task.into();
+        let here = self.queue_of(id, src);
+        let there = self.queue_of(id, env.dst_cpu);
+        if self.throttled_hierarchy(here) || self.throttled_hierarchy(there) {
+            return Migrates::No;
+        }
         if !is_allowed(w, env, task) {
             return Migrates::No;
         }
-        let failed = self.queues[env.cpu as usize].domains[env.level].nr_balance_failed;
+        let failed = self.rqs[env.cpu as usize].domains[env.level].nr_balance_failed;
         match (self.task_hot(w, env, src, task), failed > env.domain.cache_nice_tries) {
             (false, _) => Migrates::Yes,
             (true, true) => Migrates::Hot,
@@ -91,8 +127,12 @@ impl Fair {
         if self.rules.smt_never_hot && env.domain.flags.contains(SdFlags::SHARE_CPUCAPACITY) {
             return false;
         }
-        let rq = &self.queues[src as usize];
-        let next = rq.next == Some(task) || rq.last == Some(task);
+        // A task of `SCHED_IDLE` has nothing in caches that counts (`task_has_idle_policy`).
+        if self.entities[task.index()].idle {
+            return false;
+        }
+        let (id, rq) = (Some(task.into()), &self.queues[self.queue_of(task.into(), src).index()]);
+        let next = rq.next == id || rq.last == id;
         if self.rules.cache_hot_buddy && next && w.cpus[env.dst_cpu as usize].nr_running > 0 {
             return true;
         }
@@ -103,7 +143,7 @@ impl Fair {
     /// Whether a task is within the imbalance, which shrinks by it.
     fn takes(&mut self, w: &World, env: &mut Env, src: Cpu, task: TaskId) -> bool {
         if env.migration_type == Migration::Load {
-            self.update_h_load(w, src);
+            self.update_h_load(w, self.queue_of(task.into(), src));
         }
         let counts = match env.migration_type {
             Migration::Load => self.task_h_load(w, task).max(1),
@@ -112,7 +152,7 @@ impl Fair {
             Migration::Misfit if self.task_fits_cpu(w, task, src) => return false,
             Migration::Misfit => env.imbalance.unsigned_abs(),
         };
-        let failed = self.queues[env.cpu as usize].domains[env.level].nr_balance_failed;
+        let failed = self.rqs[env.cpu as usize].domains[env.level].nr_balance_failed;
         let bounded = match env.migration_type {
             Migration::Load if !self.rules.group_classes => counts / 2,
             Migration::Load if !self.rules.failures_shrink_tasks => {
@@ -146,19 +186,19 @@ impl Fair {
         from: Cpu,
         to: Cpu,
     ) -> bool {
-        self.queues[from as usize].active_balance = false;
+        self.rqs[from as usize].active_balance = false;
         let level = w.topo.domains[to as usize].iter().position(|d| d.span.contains(from as usize));
         let (Some(level), true) = (level, w.cpus[from as usize].nr_running > 0) else {
             return false;
         };
         w.counters.alb_count += 1;
-        let waiting = self.queues[from as usize].waiting();
-        let Some(task) = waiting.iter().map(|&(_, t)| t).find(|&t| w.allowed(t, to)) else {
+        let mut waiting = (0..self.nr_waiting(from)).filter_map(|at| self.waiting_task(from, at));
+        let Some(task) = waiting.find(|&t| w.allowed(t, to)) else {
             w.counters.alb_failed += 1;
             return false;
         };
         self.move_waiting(w, task, to);
-        self.queues[to as usize].domains[level].nr_balance_failed = 0;
+        self.rqs[to as usize].domains[level].nr_balance_failed = 0;
         CpuIdle::Idle.counters(&mut w.counters).gained += 1;
         true
     }

@@ -41,7 +41,7 @@ impl Fair {
     /// `trigger_load_balance`: balances when it is time, and sees to the idle CPUs.
     pub(in crate::fair) fn trigger_load_balance(&mut self, w: &mut World, cpu: Cpu) {
         let jiffies = w.jiffies();
-        if jiffies >= self.queues[cpu as usize].next_balance {
+        if jiffies >= self.rqs[cpu as usize].next_balance {
             let idle = if w.idle_cpu(cpu) { CpuIdle::Idle } else { CpuIdle::Busy };
             self.rebalance_domains(w, cpu, idle);
         }
@@ -59,7 +59,7 @@ impl Fair {
         for level in 0..w.topo.domains[cpu as usize].len() {
             let decays = self.decay_newidle_cost(w, cpu, level);
             decayed |= decays;
-            max_cost_ns += self.queues[cpu as usize].domains[level].max_newidle_cost_ns;
+            max_cost_ns += self.rqs[cpu as usize].domains[level].max_newidle_cost_ns;
             if !go_on {
                 if decays {
                     continue;
@@ -71,11 +71,11 @@ impl Fair {
                 if self.load_balance(w, cpu, level, idle, &mut go_on) > 0 {
                     idle = if w.idle_cpu(cpu) { CpuIdle::Idle } else { CpuIdle::Busy };
                 }
-                self.queues[cpu as usize].domains[level].last_balance = jiffies;
+                self.rqs[cpu as usize].domains[level].last_balance = jiffies;
             }
             next_balance = next_balance.min(self.next_due(w, cpu, level, idle));
         }
-        let rq = &mut self.queues[cpu as usize];
+        let rq = &mut self.rqs[cpu as usize];
         if decayed {
             rq.max_idle_balance_cost_ns = max_cost_ns.max(MIGRATION_COST_NS);
         }
@@ -85,7 +85,7 @@ impl Fair {
     /// `get_sd_balance_interval`, in ticks.
     fn balance_interval(&self, w: &World, cpu: Cpu, level: usize, idle: CpuIdle) -> u64 {
         let domain = &w.topo.domains[cpu as usize][level];
-        let mut ms = self.queues[cpu as usize].domains[level].balance_interval_ms;
+        let mut ms = self.rqs[cpu as usize].domains[level].balance_interval_ms;
         let busy = idle != CpuIdle::Idle;
         if busy {
             ms *= domain.busy_factor;
@@ -103,7 +103,7 @@ impl Fair {
         level: usize,
         idle: CpuIdle,
     ) -> u64 {
-        let last = self.queues[cpu as usize].domains[level].last_balance;
+        let last = self.rqs[cpu as usize].domains[level].last_balance;
         last + self.balance_interval(w, cpu, level, idle)
     }
 
@@ -125,7 +125,7 @@ impl Fair {
         *go_on &= outcome != Outcome::NotOurs;
         match outcome {
             Outcome::Moved(tasks) => {
-                let state = &mut self.queues[cpu as usize].domains[level];
+                let state = &mut self.rqs[cpu as usize].domains[level];
                 state.nr_balance_failed = 0;
                 state.balance_interval_ms = domain.min_interval_ms;
                 return tasks;
@@ -136,7 +136,7 @@ impl Fair {
                     self.note_imbalance(w, &env, false);
                 }
                 idle.counters(&mut w.counters).balanced += 1;
-                self.queues[cpu as usize].domains[level].nr_balance_failed = 0;
+                self.rqs[cpu as usize].domains[level].nr_balance_failed = 0;
                 self.lengthen_interval(&env);
             }
         }
@@ -235,26 +235,26 @@ impl Fair {
     fn load_balance_failed(&mut self, w: &mut World, env: &Env, src: Cpu) {
         env.idle.counters(&mut w.counters).failed += 1;
         if env.idle != CpuIdle::NewlyIdle && !self.is_apart(env) {
-            self.queues[env.cpu as usize].domains[env.level].nr_balance_failed += 1;
+            self.rqs[env.cpu as usize].domains[env.level].nr_balance_failed += 1;
         }
         let forced = self.voluntary_active_balance(env, src);
         if !forced && !self.imbalanced_active_balance(env) {
-            self.queues[env.cpu as usize].domains[env.level].balance_interval_ms =
+            self.rqs[env.cpu as usize].domains[env.level].balance_interval_ms =
                 env.domain.min_interval_ms;
             return;
         }
         let movable =
-            self.queues[src as usize].curr.is_some_and(|running| w.allowed(running, env.cpu));
+            self.running_task(src).is_some_and(|running| w.allowed(running, env.cpu));
         if !movable {
             self.lengthen_interval(&Env { all_pinned: true, ..env.clone() });
             return;
         }
-        let starts = !self.queues[src as usize].active_balance;
+        let starts = !self.rqs[src as usize].active_balance;
         if starts {
-            self.queues[src as usize].active_balance = true;
+            self.rqs[src as usize].active_balance = true;
             w.requests.push(Request::Push { from: src, to: env.cpu });
         }
-        let state = &mut self.queues[env.cpu as usize].domains[env.level];
+        let state = &mut self.rqs[env.cpu as usize].domains[env.level];
         if !self.rules.push_for_tasks_only {
             state.nr_balance_failed = env.domain.cache_nice_tries + 1;
             if starts && !forced {
@@ -280,7 +280,7 @@ impl Fair {
 
     /// `need_active_balance` after failures (`imbalanced_active_balance` from 5.13 on).
     fn imbalanced_active_balance(&self, env: &Env) -> bool {
-        let failed = self.queues[env.cpu as usize].domains[env.level].nr_balance_failed;
+        let failed = self.rqs[env.cpu as usize].domains[env.level].nr_balance_failed;
         self.rules.active_balance
             && failed > env.domain.cache_nice_tries + 2
             && (!self.rules.push_for_tasks_only || env.migration_type == Migration::Task)
@@ -293,7 +293,7 @@ impl Fair {
         if keeps || self.is_apart(env) {
             return;
         }
-        let state = &mut self.queues[env.cpu as usize].domains[env.level];
+        let state = &mut self.rqs[env.cpu as usize].domains[env.level];
         if state.balance_interval_ms < env.domain.max_interval_ms
             || (env.all_pinned && state.balance_interval_ms < MAX_PINNED_INTERVAL_MS)
         {

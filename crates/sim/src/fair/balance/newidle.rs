@@ -58,7 +58,7 @@ impl Fair {
     /// something to run.
     pub(in crate::fair) fn newidle_balance(&mut self, w: &mut World, cpu: Cpu) -> bool {
         let jiffies = w.jiffies();
-        self.queues[cpu as usize].idle_since_ns = Some(w.now_ns);
+        self.rqs[cpu as usize].idle_since_ns = Some(w.now_ns);
         let mut next_balance = jiffies + w.hz;
         let levels = w.topo.domains[cpu as usize].len();
         if !self.newidle_pays(cpu) {
@@ -71,7 +71,7 @@ impl Fair {
         } else if self.rules.newidle_balance {
             next_balance = next_balance.min(self.newidle_levels(w, cpu));
         }
-        let rq = &mut self.queues[cpu as usize];
+        let rq = &mut self.rqs[cpu as usize];
         rq.next_balance = rq.next_balance.min(next_balance);
         let pulled = w.cpus[cpu as usize].nr_running > 0;
         if pulled {
@@ -84,7 +84,7 @@ impl Fair {
 
     /// Whether some CPU has a task to spare and the idle time covers the cost.
     fn newidle_pays(&self, cpu: Cpu) -> bool {
-        let rq = &self.queues[cpu as usize];
+        let rq = &self.rqs[cpu as usize];
         let least_ns = match self.rules.newidle_by_cost {
             true => rq.domains.first().map_or(0, |d| d.max_newidle_cost_ns),
             false => MIGRATION_COST_NS,
@@ -95,11 +95,11 @@ impl Fair {
     /// Balances level by level until something comes or the idle time is used up; when the first is due again.
     fn newidle_levels(&mut self, w: &mut World, cpu: Cpu) -> u64 {
         self.update_blocked_averages(w, cpu);
-        let avg_idle_ns = self.queues[cpu as usize].avg_idle_ns;
+        let avg_idle_ns = self.rqs[cpu as usize].avg_idle_ns;
         let (mut next_balance, mut cost_ns) = (u64::MAX, 0);
         for level in 0..w.topo.domains[cpu as usize].len() {
             let domain = &w.topo.domains[cpu as usize][level];
-            let known_ns = self.queues[cpu as usize].domains[level].max_newidle_cost_ns;
+            let known_ns = self.rqs[cpu as usize].domains[level].max_newidle_cost_ns;
             next_balance = next_balance.min(self.next_due(w, cpu, level, CpuIdle::Idle));
             if avg_idle_ns < cost_ns + known_ns {
                 break;
@@ -112,14 +112,14 @@ impl Fair {
             let pulled = self.load_balance(w, cpu, level, CpuIdle::NewlyIdle, &mut true) > 0;
             let spent_ns = w.hw.ns(w.cpus[cpu as usize].debt - before);
             self.update_newidle_cost(w, cpu, level, spent_ns);
-            let rate = &mut self.queues[cpu as usize].domains[level].newidle_rate;
+            let rate = &mut self.rqs[cpu as usize].domains[level].newidle_rate;
             rate.note(if pulled { weight } else { 0 });
             cost_ns += spent_ns;
             if pulled || w.cpus[cpu as usize].nr_running > 0 {
                 break;
             }
         }
-        let rq = &mut self.queues[cpu as usize];
+        let rq = &mut self.rqs[cpu as usize];
         rq.max_idle_balance_cost_ns = rq.max_idle_balance_cost_ns.max(cost_ns);
         next_balance
     }
@@ -129,7 +129,7 @@ impl Fair {
         if !self.rules.newidle_random {
             return Some(1);
         }
-        let rate = &mut self.queues[cpu as usize].domains[level].newidle_rate;
+        let rate = &mut self.rqs[cpu as usize].domains[level].newidle_rate;
         let weight = rate.weight(w.balance_draws.below(u64::from(RATE_CALLS)) as u32);
         if weight.is_none() {
             rate.note(0);
@@ -139,7 +139,7 @@ impl Fair {
 
     /// `update_newidle_cost` with a cost; from 5.16 on the highest cost stays for a second before it decays.
     fn update_newidle_cost(&mut self, w: &World, cpu: Cpu, level: usize, cost_ns: u64) {
-        let state = &mut self.queues[cpu as usize].domains[level];
+        let state = &mut self.rqs[cpu as usize].domains[level];
         if cost_ns > state.max_newidle_cost_ns {
             state.max_newidle_cost_ns = cost_ns;
             if self.rules.newidle_by_cost {
@@ -155,7 +155,7 @@ impl Fair {
         cpu: Cpu,
         level: usize,
     ) -> bool {
-        let state = &mut self.queues[cpu as usize].domains[level];
+        let state = &mut self.rqs[cpu as usize].domains[level];
         let decays = w.jiffies() > state.next_decay;
         if decays {
             state.max_newidle_cost_ns = state.max_newidle_cost_ns * 253 / 256;

@@ -127,7 +127,7 @@ impl Fair {
 
     /// `nohz_newidle_balance`: a CPU that goes idle for long brings the others' blocked load up to date.
     pub(in crate::fair) fn nohz_newidle_balance(&mut self, w: &mut World, cpu: Cpu) {
-        let long_idle = self.queues[cpu as usize].avg_idle_ns >= MIGRATION_COST_NS;
+        let long_idle = self.rqs[cpu as usize].avg_idle_ns >= MIGRATION_COST_NS;
         if long_idle && self.nohz.has_blocked && w.jiffies() >= self.nohz.next_blocked {
             self.nohz_idle_balance(w, cpu, NohzKick::Stats, false);
         }
@@ -153,13 +153,13 @@ impl Fair {
                 continue;
             }
             blocked |= self.update_nohz_stats(w, other);
-            if now >= self.queues[other as usize].next_balance {
+            if now >= self.rqs[other as usize].next_balance {
                 self.cpu_load_update_idle(w, other);
                 if kick == NohzKick::Balance {
                     self.rebalance_domains(w, other, CpuIdle::Idle);
                 }
             }
-            let due = self.queues[other as usize].next_balance;
+            let due = self.rqs[other as usize].next_balance;
             next_balance = Some(next_balance.map_or(due, |next: u64| next.min(due)));
         }
         self.nohz.idle_cpus = idle_cpus;
@@ -168,7 +168,7 @@ impl Fair {
             blocked |= self.update_blocked_averages(w, cpu);
             if kick == NohzKick::Balance {
                 self.rebalance_domains(w, cpu, CpuIdle::Idle);
-                let due = self.queues[cpu as usize].next_balance;
+                let due = self.rqs[cpu as usize].next_balance;
                 self.nohz.next_balance = self.nohz.next_balance.min(due);
             }
         }

@@ -46,14 +46,14 @@ impl Fair {
         target: Cpu,
     ) -> Cpu {
         let prev = wake.prev;
-        if w.idle_cpu(target) && self.asym_fits_cpu(w, task, target) {
+        if self.choose_idle_cpu(w, target) && self.asym_fits_cpu(w, task, target) {
             return target;
         }
         let near = |f: &Fair, cpu: Cpu| !f.cluster_active || w.topo.share_cluster(cpu, target);
         let mut fallback = None;
         if prev != target
             && w.topo.share_cache(prev, target)
-            && w.idle_cpu(prev)
+            && self.choose_idle_cpu(w, prev)
             && self.asym_fits_cpu(w, task, prev)
         {
             if near(self, prev) {
@@ -94,7 +94,7 @@ impl Fair {
         let usable = recent != prev
             && recent != target
             && w.topo.share_cache(recent, target)
-            && w.idle_cpu(recent)
+            && self.choose_idle_cpu(w, recent)
             && w.allowed(task, recent);
         if usable {
             self.entities[task.index()].recent_used_cpu = prev;
@@ -176,7 +176,7 @@ impl Fair {
                 return Some(cpu);
             }
             if idle_cpu.is_none() {
-                idle_cpu = core.iter().copied().find(|&c| w.allowed(task, c) && w.idle_cpu(c));
+                idle_cpu = core.iter().copied().find(|&c| w.allowed(task, c) && self.choose_idle_cpu(w, c));
             }
         }
         self.llcs[llc].has_idle_cores = false;
@@ -230,7 +230,7 @@ impl Fair {
         let from = cluster.iter().position(|&c| c == target).unwrap_or(0);
         wrapped(cluster, from as u16).find(|&cpu| {
             w.look(here, cpu);
-            w.allowed(task, cpu) && w.idle_cpu(cpu)
+            w.allowed(task, cpu) && self.choose_idle_cpu(w, cpu)
         })
     }
 
@@ -258,7 +258,7 @@ impl Fair {
                 break;
             }
             cycles += w.look(here, cpu);
-            if allowed && w.idle_cpu(cpu) {
+            if allowed && self.choose_idle_cpu(w, cpu) {
                 found = Some(cpu);
                 break;
             }
@@ -286,11 +286,11 @@ impl Fair {
             }
             ScanLimit::IdleTime => {
                 let avg_idle_ns = if self.rules.wake_avg_idle {
-                    self.queues[here as usize].age_wake_avg_idle(w.jiffies())
+                    self.rqs[here as usize].age_wake_avg_idle(w.jiffies())
                 } else {
-                    self.queues[here as usize].avg_idle_ns / SCAN_FUZZ
+                    self.rqs[here as usize].avg_idle_ns / SCAN_FUZZ
                 };
-                let cost_ns = self.queues[here as usize].domains[level].avg_scan_cost_ns + 1;
+                let cost_ns = self.rqs[here as usize].domains[level].avg_scan_cost_ns + 1;
                 let span_avg = w.topo.llcs[llc].cpus.len() as u64 * avg_idle_ns;
                 Some(Some(if span_avg > 4 * cost_ns { span_avg / cost_ns } else { 4 }))
             }
@@ -299,7 +299,7 @@ impl Fair {
 
     fn note_scan_cost(&mut self, w: &World, here: Cpu, level: usize, cycles: f64) {
         let cost_ns = w.hw.ns(cycles);
-        let rq = &mut self.queues[here as usize];
+        let rq = &mut self.rqs[here as usize];
         if self.rules.wake_avg_idle {
             rq.wake_avg_idle_ns = rq.wake_avg_idle_ns.saturating_sub(cost_ns);
         }
@@ -318,7 +318,7 @@ impl Fair {
         target: Cpu,
     ) -> Option<Cpu> {
         let core = &w.topo.smt[of as usize];
-        let usable = |c: Cpu| w.allowed(task, c) && w.idle_cpu(c) && w.topo.share_cache(c, target);
+        let usable = |c: Cpu| w.allowed(task, c) && self.choose_idle_cpu(w, c) && w.topo.share_cache(c, target);
         let found = core.iter().copied().find(|&c| usable(c));
         look_at(w, here, core);
         found

@@ -40,7 +40,7 @@ impl Fair {
             return prev;
         }
         if self.entities[task.index()].attached {
-            self.update_h_load(w, prev);
+            self.update_h_load(w, self.queue_of(task.into(), prev));
         }
         let mut cpu = cpu;
         let mut below = level + 1;
@@ -133,7 +133,7 @@ impl Fair {
         Seen { runnable: by_capacity(runnable), average: by_capacity(average), spare }
     }
 
-    /// `find_idlest_group_cpu`: the idle CPU that wakes fastest, of those the one idle for the shortest time;
+    /// `find_idlest_group_cpu`: a CPU whose tasks are all idle (5.4), the idle CPU that wakes fastest, of those the one idle for the shortest time;
     /// else the least loaded.
     fn find_idlest_group_cpu(&self, w: &World, group: &Group, task: TaskId, cpu: Cpu) -> Cpu {
         if let [only] = *group.cpus {
@@ -142,6 +142,9 @@ impl Fair {
         let mut shallowest: Option<(usize, u64, Cpu)> = None;
         let mut least: (u64, Cpu) = (u64::MAX, cpu);
         for &c in group.cpus.iter().filter(|&&c| w.allowed(task, c)) {
+            if self.sched_idle_cpu(w, c) {
+                return c;
+            }
             if w.idle_cpu(c) {
                 let (state, since) = w.idle_state(c).unwrap_or((0, w.now_ns));
                 let better = shallowest.is_none_or(|(best, latest, _)| {

@@ -12,6 +12,7 @@
 
 use crate::class::Select;
 use crate::fair::Fair;
+use crate::fair::queue::ids::QueueId;
 use crate::topology::{Cpu, SimDomain};
 use crate::world::{TaskId, World};
 use kernel::SdFlags;
@@ -141,7 +142,7 @@ impl Fair {
         if w.idle_cpu(wake.cpu) && w.topo.share_cache(wake.cpu, wake.prev) {
             return Some(if w.idle_cpu(wake.prev) { wake.prev } else { wake.cpu });
         }
-        let delayed = self.queues[wake.cpu as usize].nr_delayed;
+        let delayed = self.queues[wake.cpu as usize].h_nr_delayed;
         if wake.sync && w.cpus[wake.cpu as usize].nr_running - delayed == 1 {
             return Some(wake.cpu);
         }
@@ -188,14 +189,15 @@ impl Fair {
         }
         let mut here = self.cpu_load(wake.cpu);
         if wake.sync {
-            self.update_h_load(w, wake.cpu);
+            let waker = wake.waker.map(|t| self.queue_of(t.into(), wake.cpu));
+            self.update_h_load(w, waker.unwrap_or(QueueId::root(wake.cpu)));
             let waker_load = wake.waker.map_or(0, |t| self.task_h_load(w, t));
             if waker_load > here {
                 return Some(wake.cpu);
             }
             here -= waker_load;
         }
-        self.update_h_load(w, w.tasks[task.index()].cpu);
+        self.update_h_load(w, self.task_cfs_rq(w, task));
         let task_load = self.task_h_load(w, task);
         let capacity = |cpu: Cpu| w.topo.capacity[cpu as usize] as i128;
         let bias =

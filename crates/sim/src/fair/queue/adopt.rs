@@ -1,7 +1,10 @@
 //! Queues and tasks as a kernel has them.
 
 use super::entity::Entity;
-use super::rq::{RunQueue, VirtualTime};
+use super::cfs_rq::{CfsRq, VirtualTime};
+use super::ids::EntityId;
+use super::rq::RunQueue;
+use super::weight::scale_load;
 use crate::fair::track::util_est::UtilEst;
 use crate::pelt::Pelt;
 use crate::source::{Averages, QueueState, TaskState};
@@ -11,6 +14,10 @@ use crate::world::TaskId;
 /// The task of a pid; none for 0, the idle task.
 pub(in crate::fair) fn task_of(pid: i64) -> Option<TaskId> {
     u32::try_from(pid).ok().filter(|&pid| pid > 0).map(TaskId)
+}
+
+fn entity_of(pid: i64) -> Option<EntityId> {
+    task_of(pid).map(EntityId::from)
 }
 
 /// Averages alone: decisions read no sums.
@@ -28,6 +35,11 @@ impl Entity {
     pub(in crate::fair) fn seen(state: &TaskState) -> Entity {
         Entity {
             weight: state.weight,
+            load: scale_load(state.weight),
+            group: 0,
+            idle: false,
+            batch: false,
+            runnable: 0,
             vruntime: state.vruntime,
             exec_start_ns: state.exec_start_ns,
             sum_exec_ns: state.sum_exec_ns,
@@ -51,15 +63,16 @@ impl Entity {
     }
 }
 
-impl RunQueue {
+impl CfsRq {
     /// Takes over a queue as a kernel has it, with those who wait by their keys, the leftmost last.
-    pub(in crate::fair) fn adopt(&mut self, state: &QueueState, waiting: Vec<(u64, TaskId)>) {
+    pub(in crate::fair) fn adopt(&mut self, state: &QueueState, waiting: Vec<(u64, EntityId)>) {
         self.set_waiting(waiting);
-        self.curr = task_of(state.current_fair);
+        self.curr = entity_of(state.current_fair);
         self.used_up = false;
         self.nr_queued = state.nr_queued;
-        self.nr_delayed = state.nr_delayed;
-        self.weight = state.weight;
+        self.h_nr_queued = state.nr_queued;
+        self.h_nr_delayed = state.nr_delayed;
+        self.load = scale_load(state.weight);
         self.min_vruntime = state.min_vruntime;
         self.virtual_time = VirtualTime {
             weighted: state.weighted_vruntime,
@@ -67,12 +80,19 @@ impl RunQueue {
             zero: state.min_vruntime,
         };
         (self.next, self.last, self.skip) =
-            (task_of(state.next), task_of(state.last), task_of(state.skip));
+            (entity_of(state.next), entity_of(state.last), entity_of(state.skip));
         self.put = None;
         self.avg = averages(&state.averages);
         self.h_load = state.h_load;
         self.h_load_tick = state.h_load_tick;
         self.util_est = state.util_est;
+    }
+}
+
+impl RunQueue {
+    /// Takes over a CPU's idle times as a kernel has them.
+    pub(in crate::fair) fn adopt(&mut self, state: &QueueState) {
+        self.put = None;
         self.avg_idle_ns = state.avg_idle_ns;
         self.wake_avg_idle_ns = state.wake_avg_idle_ns;
         self.wake_stamp = state.wake_stamp;

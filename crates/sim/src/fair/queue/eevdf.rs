@@ -3,8 +3,9 @@
 //! A task is eligible while it has had no more than its share: its virtual runtime is not past the weighted average
 //! `V` of those queued. Its deadline is a slice of virtual time after its virtual runtime.
 
+use super::cfs_rq::{CfsRq, VirtualTime};
 use super::entity::Entity;
-use super::rq::{RunQueue, VirtualTime};
+use super::ids::{EntityId, QueueId};
 use crate::fair::Fair;
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
@@ -42,30 +43,30 @@ impl VirtualTime {
 }
 
 impl Fair {
-    fn running(&self, rq: &RunQueue) -> Option<&Entity> {
-        rq.curr.map(|c| &self.entities[c.index()]).filter(|e| e.on_rq)
+    fn running(&self, rq: &CfsRq) -> Option<&Entity> {
+        rq.curr.map(|c| &self.entities[c]).filter(|e| e.on_rq)
     }
 
     /// `avg_vruntime`: `V`, rounded so that a task at it is eligible.
-    pub(super) fn avg_vruntime(&mut self, cpu: Cpu) -> u64 {
-        let rq = &self.queues[cpu as usize];
+    pub(super) fn avg_vruntime(&mut self, q: QueueId) -> u64 {
+        let rq = &self.queues[q.index()];
         let all = rq.virtual_time.with(self.running(rq));
         let by = if all.load > 0 { all.weighted.div_euclid(all.load) } else { 0 };
-        let time = &mut self.queues[cpu as usize].virtual_time;
+        let time = &mut self.queues[q.index()].virtual_time;
         time.shift(by);
         time.zero
     }
 
     /// `entity_eligible`.
-    fn entity_eligible(&self, cpu: Cpu, task: TaskId) -> bool {
-        let rq = &self.queues[cpu as usize];
+    fn entity_eligible(&self, q: QueueId, id: EntityId) -> bool {
+        let rq = &self.queues[q.index()];
         let all = rq.virtual_time.with(self.running(rq));
-        all.weighted >= all.key(&self.entities[task.index()]) * all.load
+        all.weighted >= all.key(&self.entities[id]) * all.load
     }
 
     /// `update_deadline`: a new request when the last one is used up; whether it is.
-    pub(super) fn update_deadline(&mut self, cpu: Cpu, task: TaskId) -> bool {
-        let entity = &mut self.entities[task.index()];
+    pub(super) fn update_deadline(&mut self, q: QueueId, id: EntityId) -> bool {
+        let entity = &mut self.entities[id];
         if (entity.vruntime.wrapping_sub(entity.deadline) as i64) < 0 {
             return false;
         }
@@ -73,19 +74,19 @@ impl Fair {
             entity.slice_ns = self.tunables.base_slice_ns;
         }
         entity.deadline = entity.vruntime.wrapping_add(entity.virtual_ns(entity.slice_ns));
-        self.avg_vruntime(cpu);
+        self.avg_vruntime(q);
         true
     }
 
     /// `place_entity`: at `V` less the lag it left with, which is inflated so that it is the same once the task
     /// itself counts in `V`.
-    pub(super) fn eevdf_place(&mut self, _w: &World, cpu: Cpu, task: TaskId, new: bool) {
-        let average = self.avg_vruntime(cpu);
-        let rq = &self.queues[cpu as usize];
+    pub(super) fn eevdf_place(&mut self, q: QueueId, id: EntityId, new: bool) {
+        let average = self.avg_vruntime(q);
+        let rq = &self.queues[q.index()];
         let load = rq.virtual_time.with(self.running(rq)).load;
         let keeps_lag = self.rules.place_lag && rq.nr_queued > 0 && load > 0;
         let half = self.rules.place_deadline_initial && new;
-        let entity = &mut self.entities[task.index()];
+        let entity = &mut self.entities[id];
         if !entity.custom_slice {
             entity.slice_ns = self.tunables.base_slice_ns;
         }
@@ -100,137 +101,153 @@ impl Fair {
     }
 
     /// `update_entity_lag`, and the deadline of a task that moves (`PLACE_REL_DEADLINE`).
-    pub(super) fn eevdf_leave(&mut self, w: &World, cpu: Cpu, task: TaskId, sleeps: bool) {
-        self.update_entity_lag(w, cpu, task);
+    pub(super) fn eevdf_leave(&mut self, w: &World, q: QueueId, id: EntityId, sleeps: bool) {
+        self.update_entity_lag(w, q, id);
         if self.rules.place_rel_deadline && !sleeps {
-            let entity = &mut self.entities[task.index()];
+            let entity = &mut self.entities[id];
             entity.deadline = entity.deadline.wrapping_sub(entity.vruntime);
             entity.rel_deadline = true;
         }
     }
 
-    fn update_entity_lag(&mut self, w: &World, cpu: Cpu, task: TaskId) {
-        let average = self.avg_vruntime(cpu);
-        let entity = &mut self.entities[task.index()];
+    fn update_entity_lag(&mut self, w: &World, q: QueueId, id: EntityId) {
+        let average = self.avg_vruntime(q);
+        let entity = &mut self.entities[id];
         let limit = entity.virtual_ns((2 * entity.slice_ns).max(w.tick_period_ns)) as i64;
         entity.vlag = (average.wrapping_sub(entity.vruntime) as i64).clamp(-limit, limit);
     }
 
-    fn protect_slice(&self, task: TaskId) -> bool {
-        let entity = &self.entities[task.index()];
+    fn protect_slice(&self, id: EntityId) -> bool {
+        let entity = &self.entities[id];
         self.rules.run_to_parity && entity.protected == entity.deadline
     }
 
     /// `pick_eevdf`; `curr` is the task that runs or ran until now, whether or not it is back among the waiting.
-    pub(in crate::fair) fn pick_eevdf(&self, cpu: Cpu, curr: Option<TaskId>) -> Option<TaskId> {
-        let rq = &self.queues[cpu as usize];
-        let curr = curr.filter(|c| self.entities[c.index()].on_rq);
+    pub(in crate::fair) fn pick_eevdf(
+        &self,
+        q: QueueId,
+        curr: Option<EntityId>,
+    ) -> Option<EntityId> {
+        let rq = &self.queues[q.index()];
+        let curr = curr.filter(|&c| self.entities[c].on_rq);
         if rq.nr_queued <= 1 {
-            return curr.or(rq.leftmost().map(|(_, task)| task));
+            return curr.or(rq.leftmost().map(|(_, id)| id));
         }
-        let curr = curr.filter(|&c| self.entity_eligible(cpu, c));
+        let curr = curr.filter(|&c| self.entity_eligible(q, c));
         if let Some(curr) = curr.filter(|&c| self.protect_slice(c)) {
             return Some(curr);
         }
         let waiting = rq.waiting().iter().rev();
-        let best = waiting.copied().find(|&(_, task)| self.entity_eligible(cpu, task));
+        let best = waiting.copied().find(|&(_, id)| self.entity_eligible(q, id));
         let Some((deadline, best)) = best else { return curr };
         match curr {
-            Some(c) if (self.entities[c.index()].deadline.wrapping_sub(deadline) as i64) < 0 => {
+            Some(c) if (self.entities[c].deadline.wrapping_sub(deadline) as i64) < 0 => {
                 Some(c)
             }
             _ => Some(best),
         }
     }
 
-    /// `check_preempt_wakeup_fair`: the woken task is the one to pick now. One with a shorter slice ends the
-    /// protection of the running one's (`PREEMPT_SHORT`).
-    pub(super) fn eevdf_preempts(&mut self, cpu: Cpu, curr: TaskId, woken: TaskId) -> bool {
-        if self.do_preempt_short(cpu, curr, woken) {
-            let entity = &mut self.entities[curr.index()];
-            entity.protected = entity.deadline.wrapping_add(1);
-        }
-        self.pick_eevdf(cpu, Some(curr)) == Some(woken)
+    /// `pick_next_entity`: a group's entity whose task sleeps within its turn goes on (`PICK_BUDDY`, 6.12).
+    pub(super) fn pick_next_eevdf(&self, q: QueueId, curr: Option<EntityId>) -> Option<EntityId> {
+        let buddy = self.queues[q.index()].next.filter(|_| self.rules.pick_buddy);
+        buddy.filter(|&id| self.entity_eligible(q, id)).or_else(|| self.pick_eevdf(q, curr))
     }
 
-    fn do_preempt_short(&self, cpu: Cpu, curr: TaskId, woken: TaskId) -> bool {
-        let (c, p) = (&self.entities[curr.index()], &self.entities[woken.index()]);
+    /// `cancel_protect_slice`.
+    pub(super) fn cancel_protect_slice(&mut self, id: EntityId) {
+        let entity = &mut self.entities[id];
+        entity.protected = entity.deadline.wrapping_add(1);
+    }
+
+    /// `check_preempt_wakeup_fair`: the woken task is the one to pick now. One with a shorter slice ends the
+    /// protection of the running one's (`PREEMPT_SHORT`).
+    pub(super) fn eevdf_preempts(&mut self, q: QueueId, curr: EntityId, woken: EntityId) -> bool {
+        if self.do_preempt_short(q, curr, woken) {
+            self.cancel_protect_slice(curr);
+        }
+        self.pick_eevdf(q, Some(curr)) == Some(woken)
+    }
+
+    fn do_preempt_short(&self, q: QueueId, curr: EntityId, woken: EntityId) -> bool {
+        let (c, p) = (&self.entities[curr], &self.entities[woken]);
         if !self.rules.preempt_short
             || p.slice_ns >= c.slice_ns
-            || !self.entity_eligible(cpu, woken)
+            || !self.entity_eligible(q, woken)
         {
             return false;
         }
-        (p.deadline.wrapping_sub(c.deadline) as i64) < 0 || !self.entity_eligible(cpu, curr)
+        (p.deadline.wrapping_sub(c.deadline) as i64) < 0 || !self.entity_eligible(q, curr)
     }
 
     /// `did_preempt_short`: a running task that lost its protection goes once its lag is used up.
-    pub(super) fn did_preempt_short(&self, cpu: Cpu, curr: TaskId) -> bool {
-        self.rules.preempt_short && !self.protect_slice(curr) && !self.entity_eligible(cpu, curr)
+    pub(super) fn did_preempt_short(&self, q: QueueId, curr: EntityId) -> bool {
+        self.rules.preempt_short && !self.protect_slice(curr) && !self.entity_eligible(q, curr)
     }
 
     /// Whether a task that goes to sleep stays queued until its lag is used up (`DELAY_DEQUEUE`).
-    pub(super) fn delays(&self, cpu: Cpu, task: TaskId) -> bool {
-        self.rules.eevdf && self.rules.delay_dequeue && !self.entity_eligible(cpu, task)
+    pub(super) fn delays(&self, q: QueueId, id: EntityId) -> bool {
+        self.rules.eevdf && self.rules.delay_dequeue && !self.entity_eligible(q, id)
     }
 
-    /// A delayed task's turn has come: it leaves (`finish_delayed_dequeue_entity`).
-    pub(super) fn finish_delayed_dequeue(&mut self, w: &mut World, cpu: Cpu, task: TaskId) {
-        self.sub_nr_running(w, cpu);
-        self.queues[cpu as usize].nr_delayed -= 1;
-        self.dequeue_entity(w, cpu, task, true);
-        let entity = &mut self.entities[task.index()];
+    /// `finish_delayed_dequeue_entity`: a delayed entity has left.
+    pub(super) fn finish_delayed_dequeue_entity(&mut self, id: EntityId) {
+        let entity = &mut self.entities[id];
         entity.delayed = false;
         if self.rules.delay_zero {
             entity.vlag = entity.vlag.min(0);
         }
     }
 
-    /// `requeue_delayed_entity`: a task woken while its departure was delayed is just there again.
+    /// Whether a task that is woken has not left its queue yet; it is just there again then.
     pub(in crate::fair) fn requeue_delayed(&mut self, w: &mut World, task: TaskId) -> bool {
         if !self.entities[task.index()].delayed {
             return false;
         }
         let cpu = w.tasks[task.index()].cpu;
         self.util_est_enqueue(cpu, task);
-        if self.rules.delay_zero {
-            self.update_curr(w, cpu);
-            self.update_entity_lag(w, cpu, task);
-            if self.entities[task.index()].vlag > 0 {
-                self.replace_without_lag(w, cpu, task);
-            }
-        }
-        self.update_load_avg(w, cpu, Some(task));
-        self.entities[task.index()].delayed = false;
-        self.queues[cpu as usize].nr_delayed -= 1;
+        self.requeue_delayed_entity(w, self.queue_of(task.into(), cpu), task.into());
         true
     }
 
-    fn replace_without_lag(&mut self, w: &World, cpu: Cpu, task: TaskId) {
-        let waits = self.queues[cpu as usize].curr != Some(task);
-        if waits {
-            self.take_from_order(cpu, task);
+    /// `requeue_delayed_entity`.
+    pub(super) fn requeue_delayed_entity(&mut self, w: &World, q: QueueId, id: EntityId) {
+        if self.rules.delay_zero {
+            self.update_curr(w, q);
+            self.update_entity_lag(w, q, id);
+            if self.entities[id].vlag > 0 {
+                self.replace_without_lag(q, id);
+            }
         }
-        self.queues[cpu as usize].nr_queued -= 1;
-        self.entities[task.index()].vlag = 0;
-        self.eevdf_place(w, cpu, task, false);
-        self.queues[cpu as usize].nr_queued += 1;
+        self.update_load_avg(w, q, Some(id));
+        self.clear_delayed(q, id);
+    }
+
+    fn replace_without_lag(&mut self, q: QueueId, id: EntityId) {
+        let waits = self.queues[q.index()].curr != Some(id);
         if waits {
-            self.put_in_order(cpu, task);
+            self.take_from_order(q, id);
+        }
+        self.queues[q.index()].nr_queued -= 1;
+        self.entities[id].vlag = 0;
+        self.eevdf_place(q, id, false);
+        self.queues[q.index()].nr_queued += 1;
+        if waits {
+            self.put_in_order(q, id);
         }
     }
 
-    /// `reweight_eevdf`: lag and what is left to the deadline keep their real size under the new weight; the task
+    /// `reweight_eevdf`: lag and what is left to the deadline keep their real size under the new load; the entity
     /// is not in order meanwhile.
-    pub(super) fn eevdf_reweight(&mut self, cpu: Cpu, task: TaskId, weight: u64) {
-        let queued = self.entities[task.index()].on_rq;
-        let rq = &self.queues[cpu as usize];
-        let waits = queued && rq.curr != Some(task);
-        let entity = &self.entities[task.index()];
-        let scaled = |v: i64| v * entity.weight as i64 / weight as i64;
+    pub(super) fn eevdf_reweight(&mut self, q: QueueId, id: EntityId, load: u64) {
+        let queued = self.entities[id].on_rq;
+        let rq = &self.queues[q.index()];
+        let waits = queued && rq.curr != Some(id);
+        let entity = &self.entities[id];
+        let scaled = |v: i64| (i128::from(v) * i128::from(entity.load) / i128::from(load)) as i64;
         if !queued {
             let vlag = scaled(entity.vlag);
-            self.entities[task.index()].vlag = vlag;
+            self.entities[id].vlag = vlag;
             return;
         }
         // V with this task, which is out of order if it waits.
@@ -238,21 +255,22 @@ impl Fair {
         let average = all.zero.wrapping_add_signed(all.weighted.div_euclid(all.load.max(1)));
         let lag = scaled(average.wrapping_sub(entity.vruntime) as i64);
         let left = scaled(entity.deadline.wrapping_sub(average) as i64);
-        let entity = &mut self.entities[task.index()];
+        let entity = &mut self.entities[id];
         entity.vruntime = average.wrapping_add_signed(-lag);
         entity.deadline = average.wrapping_add_signed(left);
     }
 
     /// `yield_task_fair`: an eligible task gives up the rest of its request.
     pub(in crate::fair) fn eevdf_yield(&mut self, w: &World, cpu: Cpu, task: TaskId) {
-        if self.queues[cpu as usize].nr_queued <= 1 {
+        if self.queues[cpu as usize].h_nr_queued <= 1 {
             return;
         }
-        self.update_curr(w, cpu);
-        if self.entity_eligible(cpu, task) {
-            let entity = &mut self.entities[task.index()];
+        let (id, q) = (EntityId::from(task), self.queue_of(task.into(), cpu));
+        self.update_curr(w, q);
+        if self.entity_eligible(q, id) {
+            let entity = &mut self.entities[id];
             entity.vruntime = entity.deadline;
-            self.update_deadline(cpu, task);
+            self.update_deadline(q, id);
         }
     }
 

@@ -1,27 +1,36 @@
-//! Tasks on run queues: what CFS and EEVDF have in common.
+//! Entities on a queue: what CFS and EEVDF have in common.
 //!
-//! [`Entity`] is what the class knows of a task, and the functions are the kernel's moments: fork, enqueue, pick, tick,
-//! preemption, put, dequeue, migration, change of nice. Enqueue, dequeue, put and tick first charge the running task
-//! for its time (`update_curr`), then bring load averages up to date (`update_load_avg`). Only then weight and order
-//! change, as averages are to see what held until now. Where CFS and EEVDF differ, `cfs` or `eevdf` is asked.
+//! [`Entity`] is what the class knows of a task or of a group on one CPU. The functions here are about one queue; `hierarchy`
+//! calls them for each queue from a task's own up to that of its CPU. Enqueue, dequeue, put and tick first charge the
+//! running entity for its time (`update_curr`), then bring load averages up to date (`update_load_avg`). Only then weight
+//! and order change, as averages are to see what held until now. Where CFS and EEVDF differ, `cfs` or `eevdf` is asked.
 //!
-//! The running task is not in order, but counts in the queue's weight and tasks; `put_prev_entity` puts it back. With
-//! EEVDF a task that goes to sleep may stay queued (`delayed`) until it is picked. Averages and estimates change
-//! through `track`, but for the first load of a forked task. `nr_running` is `balance`'s: `dequeue_task` has it
-//! lowered, but who calls `enqueue_entity` has it raised. The task's state and CPU are the engine's and only read here.
+//! The running entity is not in order, but counts in the queue's weight and number; `put_prev_entity` puts it back. With
+//! EEVDF an entity that goes to sleep may stay queued (`delayed`) until it is picked. Averages and estimates change
+//! through `track`, but for the first load of a forked task. The task's state and CPU are the engine's and only read here.
 
-use super::weight::{self, NICE_0_WEIGHT};
-use crate::class::{Dequeue, Enqueue};
+use super::ids::{EntityId, QueueId};
+use super::weight::{self, NICE_0_WEIGHT, scale_load, scale_load_down};
+use crate::class::Enqueue;
 use crate::fair::Fair;
 use crate::fair::track::util_est::UtilEst;
 use crate::pelt::Pelt;
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
 
-/// What the class knows of a task (`sched_entity` and the wake-up fields of `task_struct`).
+/// What the class knows of a task or of a group on one CPU (`sched_entity`, and the wake-up fields of `task_struct`).
 #[derive(Debug, Clone, Default)]
 pub(in crate::fair) struct Entity {
+    /// 1024 for nice 0 (`scale_load_down(load.weight)`).
     pub(in crate::fair) weight: u64,
+    /// The same in finer units, in which a group's share on a CPU is (`load.weight`).
+    pub(super) load: u64,
+    /// The group that it is in, from 1 on; 0 for none.
+    pub(in crate::fair) group: u32,
+    /// `SCHED_IDLE`, or a group with `cpu.idle` (`se_is_idle`).
+    pub(in crate::fair) idle: bool,
+    /// `SCHED_BATCH`: it preempts nobody when it wakes.
+    pub(in crate::fair) batch: bool,
     /// Absolute, on a queue or since it last was on one. With CFS relative to a queue's minimum while it moves, and
     /// before it first is on one.
     pub(super) vruntime: u64,
@@ -36,16 +45,18 @@ pub(in crate::fair) struct Entity {
     /// EEVDF: `V - vruntime` when it left its queue.
     pub(super) vlag: i64,
     pub(in crate::fair) slice_ns: u64,
-    /// The slice is the task's own (`sched_attr.sched_runtime`).
+    /// The slice is the task's own (`sched_attr.sched_runtime`), or the shortest of a group's.
     pub(super) custom_slice: bool,
     /// The deadline it had when it was picked; while it has that one its slice is protected.
     pub(super) protected: u64,
     /// Asleep, but on its queue until its lag is used up.
     pub(in crate::fair) delayed: bool,
 
-    /// Whether its load counts in the averages of its CPU's queue.
+    /// Whether its load counts in the averages of its queue.
     pub(in crate::fair) attached: bool,
     pub(in crate::fair) avg: Pelt,
+    /// Tasks that can run in a group (`runnable_weight`).
+    pub(in crate::fair) runnable: u64,
     pub(in crate::fair) util_est: UtilEst,
 
     pub(in crate::fair) wakee_flips: u32,
@@ -55,16 +66,47 @@ pub(in crate::fair) struct Entity {
 }
 
 impl Entity {
-    /// `calc_delta_fair`: real time as this task's virtual time.
+    /// A group's on one CPU: it counts in averages from the start (`init_entity_runnable_average`).
+    pub(in crate::fair) fn of_group(above: u32, idle: bool, slice_ns: u64) -> Entity {
+        let load = scale_load(NICE_0_WEIGHT);
+        Entity {
+            weight: NICE_0_WEIGHT,
+            load,
+            group: above,
+            idle,
+            slice_ns,
+            attached: true,
+            ..Entity::default()
+        }
+    }
+
+    /// `update_load_set`.
+    pub(super) fn set_load(&mut self, load: u64) {
+        self.load = load;
+        self.weight = scale_load_down(load);
+    }
+
+    /// `calc_delta_fair`: real time as this entity's virtual time.
     pub(super) fn virtual_ns(&self, ns: u64) -> u64 {
         if self.weight == NICE_0_WEIGHT { ns } else { ns * NICE_0_WEIGHT / self.weight }
     }
 }
 
+/// How an entity leaves its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Leaving {
+    /// It sleeps or ends; otherwise it moves to another queue (`DEQUEUE_SLEEP`).
+    pub(super) sleeps: bool,
+    /// It should have left before, and now does (`DEQUEUE_DELAYED`).
+    pub(super) delayed: bool,
+    /// It may not stay on the queue for its lag (`DEQUEUE_SPECIAL`).
+    pub(super) at_once: bool,
+}
+
 impl Fair {
-    /// By what tasks are in order: virtual deadlines with EEVDF, else virtual runtimes.
-    pub(in crate::fair) fn key(&self, task: TaskId) -> u64 {
-        let entity = &self.entities[task.index()];
+    /// By what entities are in order: virtual deadlines with EEVDF, else virtual runtimes.
+    pub(in crate::fair) fn key(&self, id: EntityId) -> u64 {
+        let entity = &self.entities[id];
         if self.rules.eevdf { entity.deadline } else { entity.vruntime }
     }
 
@@ -77,8 +119,16 @@ impl Fair {
     ) {
         let cpu = w.tasks[task.index()].cpu;
         let inherited = parent.map(|p| &self.entities[p.index()]);
+        let weight = match inherited.is_some_and(|p| p.idle) {
+            true => weight::IDLE_WEIGHT,
+            false => weight::of_nice(w.tasks[task.index()].nice),
+        };
         let mut entity = Entity {
-            weight: weight::of_nice(w.tasks[task.index()].nice),
+            weight,
+            load: scale_load(weight),
+            group: w.tasks[task.index()].group,
+            idle: inherited.is_some_and(|p| p.idle),
+            batch: inherited.is_some_and(|p| p.batch),
             slice_ns: inherited.map_or(self.tunables.base_slice_ns, |p| p.slice_ns),
             custom_slice: inherited.is_some_and(|p| p.custom_slice),
             // `dup_task_struct` copies them, and nothing resets them.
@@ -93,17 +143,17 @@ impl Fair {
             entity.avg.load_avg = entity.weight;
             entity.avg.runnable_avg = if self.rules.runnable_load { entity.weight } else { 0 };
         }
-        self.entities.push(entity);
+        self.entities.tasks.push(entity);
         if let Some(parent) = parent.filter(|_| !self.rules.eevdf) {
             self.cfs_fork(w, cpu, task, parent);
         }
     }
 
-    /// `update_curr`: charges the running task for its time; whether it has used up its request (EEVDF).
-    pub(super) fn update_curr(&mut self, w: &World, cpu: Cpu) -> bool {
-        let rq = &mut self.queues[cpu as usize];
+    /// `update_curr`: charges the running entity for its time; whether it has used up its request (EEVDF).
+    pub(super) fn update_curr(&mut self, w: &World, q: QueueId) -> bool {
+        let rq = &mut self.queues[q.index()];
         let Some(curr) = rq.curr else { return false };
-        let entity = &mut self.entities[curr.index()];
+        let entity = &mut self.entities[curr];
         let ran_ns = w.now_ns.saturating_sub(entity.exec_start_ns);
         if ran_ns == 0 {
             return false;
@@ -111,234 +161,193 @@ impl Fair {
         entity.exec_start_ns = w.now_ns;
         entity.sum_exec_ns += ran_ns;
         entity.vruntime = entity.vruntime.wrapping_add(entity.virtual_ns(ran_ns));
-        if !self.rules.eevdf {
-            self.update_min_vruntime(cpu);
-            return false;
+        let limited = rq.allowance.enabled;
+        let mut used_up = false;
+        if self.rules.eevdf {
+            used_up = self.update_deadline(q, curr);
+            let rq = &mut self.queues[q.index()];
+            rq.used_up |= used_up;
+            if used_up && rq.next == Some(curr) {
+                rq.next = None;
+            }
+        } else {
+            self.update_min_vruntime(q);
         }
-        let used_up = self.update_deadline(cpu, curr);
-        self.queues[cpu as usize].used_up |= used_up;
+        if limited {
+            self.account_cfs_rq_runtime(w, q, ran_ns);
+        }
         used_up
     }
 
     /// `__enqueue_entity`.
-    pub(in crate::fair) fn put_in_order(&mut self, cpu: Cpu, task: TaskId) {
-        let key = self.key(task);
-        let rq = &mut self.queues[cpu as usize];
+    pub(in crate::fair) fn put_in_order(&mut self, q: QueueId, id: EntityId) {
+        let key = self.key(id);
+        let rq = &mut self.queues[q.index()];
         if self.rules.eevdf {
-            rq.virtual_time.add(&self.entities[task.index()]);
+            rq.virtual_time.add(&self.entities[id]);
         }
-        rq.insert(key, task);
+        rq.insert(key, id);
     }
 
-    /// `__dequeue_entity`, if the task is not the running one.
-    pub(super) fn take_from_order(&mut self, cpu: Cpu, task: TaskId) {
-        let rq = &mut self.queues[cpu as usize];
-        if rq.remove(task) && self.rules.eevdf {
-            rq.virtual_time.sub(&self.entities[task.index()]);
+    /// `__dequeue_entity`, if the entity is not the running one.
+    pub(super) fn take_from_order(&mut self, q: QueueId, id: EntityId) {
+        let rq = &mut self.queues[q.index()];
+        if rq.remove(id) && self.rules.eevdf {
+            rq.virtual_time.sub(&self.entities[id]);
         }
     }
 
     /// `enqueue_entity`.
-    pub(in crate::fair) fn enqueue_entity(
-        &mut self,
-        w: &World,
-        cpu: Cpu,
-        task: TaskId,
-        why: Enqueue,
-    ) {
-        self.update_curr(w, cpu);
+    pub(super) fn enqueue_entity(&mut self, w: &mut World, q: QueueId, id: EntityId, why: Enqueue) {
+        self.update_curr(w, q);
         if !self.rules.eevdf {
-            self.cfs_renormalise(cpu, task, why);
+            self.cfs_renormalise(q, id, why);
         }
-        self.update_load_avg(w, cpu, Some(task));
-        self.enqueue_runnable_load_avg(cpu, task);
-        if !self.entities[task.index()].delayed {
-            self.util_est_enqueue(cpu, task);
+        self.update_load_avg_and_group(w, q, id);
+        if id.is_group() {
+            self.se_update_runnable(id);
+            self.update_cfs_group(w, q, id);
+        } else {
+            self.enqueue_runnable_load_avg(q, id);
         }
         if self.rules.eevdf {
-            self.eevdf_place(w, cpu, task, why == Enqueue::New);
+            self.eevdf_place(q, id, why == Enqueue::New);
         } else if matches!(why, Enqueue::Wakeup { .. }) {
-            self.cfs_place_sleeper(cpu, task);
+            self.cfs_place_sleeper(q, id);
         }
-        let entity = &mut self.entities[task.index()];
+        let entity = &mut self.entities[id];
         entity.on_rq = true;
-        let rq = &mut self.queues[cpu as usize];
-        rq.weight += entity.weight;
+        let rq = &mut self.queues[q.index()];
+        rq.load += entity.load;
         rq.nr_queued += 1;
-        rq.nr_delayed += u32::from(entity.delayed);
-        self.put_in_order(cpu, task);
+        let alone = rq.nr_queued == 1;
+        self.put_in_order(q, id);
+        if alone {
+            self.check_enqueue_throttle(w, q);
+        }
     }
 
-    /// `dequeue_entity`; without `sleeps` the task is moving to another queue.
-    pub(in crate::fair) fn dequeue_entity(
+    /// `dequeue_entity`; whether the entity has left. Otherwise its departure is delayed.
+    pub(super) fn dequeue_entity(
         &mut self,
         w: &World,
-        cpu: Cpu,
-        task: TaskId,
-        sleeps: bool,
-    ) {
-        self.update_curr(w, cpu);
-        self.queues[cpu as usize].clear_buddies(task);
-        self.update_load_avg(w, cpu, Some(task));
-        self.dequeue_runnable_load_avg(cpu, task);
+        q: QueueId,
+        id: EntityId,
+        how: Leaving,
+    ) -> bool {
+        self.update_curr(w, q);
+        if how.sleeps && !how.delayed && !how.at_once && self.delays(q, id) {
+            self.queues[q.index()].clear_buddies(id);
+            self.update_load_avg(w, q, Some(id));
+            self.set_delayed(q, id);
+            return false;
+        }
+        self.queues[q.index()].clear_buddies(id);
+        self.update_load_avg_and_group(w, q, id);
+        match id.is_group() {
+            true => self.se_update_runnable(id),
+            false => self.dequeue_runnable_load_avg(q, id),
+        }
         if self.rules.eevdf {
-            self.eevdf_leave(w, cpu, task, sleeps);
+            self.eevdf_leave(w, q, id, how.sleeps);
         }
-        if self.queues[cpu as usize].curr != Some(task) {
-            self.take_from_order(cpu, task);
+        if self.queues[q.index()].curr != Some(id) {
+            self.take_from_order(q, id);
         }
-        let rq = &mut self.queues[cpu as usize];
-        let entity = &mut self.entities[task.index()];
+        let rq = &mut self.queues[q.index()];
+        let entity = &mut self.entities[id];
         entity.on_rq = false;
-        rq.weight -= entity.weight;
+        rq.load -= entity.load;
         rq.nr_queued -= 1;
-        if rq.put == Some(task) {
+        if rq.put == Some(id) {
             rq.put = None;
         }
-        if !sleeps {
+        if !how.sleeps {
             if !self.rules.eevdf {
                 entity.vruntime = entity.vruntime.wrapping_sub(rq.min_vruntime);
             }
-            self.detach_entity_load_avg(cpu, task);
+            self.detach_entity_load_avg(q, id);
+            self.update_tg_load_avg(w, q);
+        }
+        self.return_cfs_rq_runtime(w, q);
+        if id.is_group() {
+            self.update_cfs_group(w, q, id);
+        }
+        if how.delayed {
+            self.finish_delayed_dequeue_entity(id);
         }
         if !self.rules.eevdf {
-            self.update_min_vruntime(cpu);
+            self.update_min_vruntime(q);
         }
-    }
-
-    /// `dequeue_task_fair`.
-    pub(in crate::fair) fn dequeue_task(&mut self, w: &mut World, task: TaskId, why: Dequeue) {
-        let cpu = w.tasks[task.index()].cpu;
-        let leaves = why != Dequeue::Move;
-        let delayed = self.entities[task.index()].delayed;
-        if !delayed {
-            self.util_est_dequeue(cpu, task);
-        }
-        if leaves && self.rules.util_est_before_leaving {
-            self.util_est_update(w, task);
-        }
-        if leaves {
-            self.update_curr(w, cpu);
-        }
-        if why == Dequeue::Sleep && self.delays(cpu, task) {
-            self.update_load_avg(w, cpu, Some(task));
-            self.entities[task.index()].delayed = true;
-            self.queues[cpu as usize].nr_delayed += 1;
-            return;
-        }
-        self.sub_nr_running(w, cpu);
-        self.queues[cpu as usize].nr_delayed -= u32::from(delayed);
-        self.dequeue_entity(w, cpu, task, leaves);
-        if leaves && !self.rules.util_est_before_leaving {
-            self.util_est_update(w, task);
-        }
+        true
     }
 
     /// `put_prev_entity`.
-    pub(in crate::fair) fn put_prev_entity(&mut self, w: &World, cpu: Cpu, task: TaskId) {
-        let queued = self.entities[task.index()].on_rq;
+    pub(super) fn put_prev_entity(&mut self, w: &World, q: QueueId, id: EntityId) {
+        let queued = self.entities[id].on_rq;
         if queued {
-            self.update_curr(w, cpu);
-            self.update_load_avg(w, cpu, Some(task));
-            self.put_in_order(cpu, task);
+            self.update_curr(w, q);
+            self.update_load_avg(w, q, Some(id));
+            self.put_in_order(q, id);
         }
-        let rq = &mut self.queues[cpu as usize];
+        let rq = &mut self.queues[q.index()];
         rq.curr = None;
-        rq.put = queued.then_some(task);
+        rq.put = queued.then_some(id);
     }
 
-    /// `pick_next_task_fair` up to newidle balancing: delayed tasks whose turn comes leave their queue instead.
-    pub(in crate::fair) fn pick_next_task(&mut self, w: &mut World, cpu: Cpu) -> Option<TaskId> {
-        loop {
-            let put = self.queues[cpu as usize].put.take();
-            let next =
-                if self.rules.eevdf { self.pick_eevdf(cpu, put) } else { self.cfs_pick(cpu) }?;
-            if self.entities[next.index()].delayed {
-                self.finish_delayed_dequeue(w, cpu, next);
-                continue;
-            }
-            self.set_next_entity(w, cpu, next);
-            return Some(next);
-        }
-    }
-
-    /// `set_next_entity`.
-    pub(in crate::fair) fn set_next_entity(&mut self, w: &World, cpu: Cpu, task: TaskId) {
-        self.update_load_avg(w, cpu, Some(task));
-        self.queues[cpu as usize].clear_buddies(task);
-        self.take_from_order(cpu, task);
-        self.queues[cpu as usize].curr = Some(task);
-        self.queues[cpu as usize].used_up = false;
-        let entity = &mut self.entities[task.index()];
+    /// `set_next_entity`. An entity that runs on has its turn go on: the kernel neither puts it nor sets it.
+    pub(super) fn set_next_entity(&mut self, w: &World, q: QueueId, id: EntityId) {
+        self.update_load_avg_and_group(w, q, id);
+        let goes_on = self.queues[q.index()].put == Some(id);
+        self.queues[q.index()].clear_buddies(id);
+        self.take_from_order(q, id);
+        let rq = &mut self.queues[q.index()];
+        rq.curr = Some(id);
+        rq.used_up = false;
+        let entity = &mut self.entities[id];
         entity.exec_start_ns = w.now_ns;
-        entity.prev_sum_exec_ns = entity.sum_exec_ns;
-        entity.protected = entity.deadline;
+        if !goes_on {
+            entity.prev_sum_exec_ns = entity.sum_exec_ns;
+            entity.protected = entity.deadline;
+        }
     }
 
-    /// `task_tick_fair`; whether the running task has had its turn.
-    pub(in crate::fair) fn task_tick(&mut self, w: &World, cpu: Cpu) -> bool {
-        let Some(curr) = self.queues[cpu as usize].curr else { return false };
-        let used_up = self.update_curr(w, cpu);
-        self.update_load_avg(w, cpu, Some(curr));
+    /// `entity_tick`; whether the running entity has had its turn.
+    pub(super) fn entity_tick(&mut self, w: &World, q: QueueId, curr: EntityId) -> bool {
+        let used_up = self.update_curr(w, q);
+        self.update_load_avg_and_group(w, q, curr);
+        if curr.is_group() {
+            self.update_cfs_group(w, q, curr);
+        }
         if self.rules.eevdf {
-            return self.queues[cpu as usize].nr_queued > 1
-                && (used_up || self.did_preempt_short(cpu, curr));
+            return self.queues[q.index()].nr_queued > 1
+                && (used_up || self.did_preempt_short(q, curr));
         }
-        self.check_preempt_tick(w, cpu, curr)
+        self.check_preempt_tick(q, curr)
     }
 
-    /// `check_preempt_wakeup`: whether the task just queued should run at once.
-    pub(in crate::fair) fn check_preempt_wakeup(&mut self, w: &World, task: TaskId) -> bool {
-        let cpu = w.tasks[task.index()].cpu;
-        let Some(curr) = self.queues[cpu as usize].curr else { return true };
-        if curr == task || !self.rules.wakeup_preemption {
-            return false;
-        }
-        self.update_curr(w, cpu);
-        if self.rules.eevdf {
-            let rq = &self.queues[cpu as usize];
-            rq.used_up && rq.nr_queued > 1 || self.eevdf_preempts(cpu, curr, task)
-        } else {
-            self.cfs_preempts(cpu, curr, task)
-        }
-    }
-
-    /// `migrate_task_rq_fair` of a waking task: what it leaves behind is taken off its old queue later.
-    pub(in crate::fair) fn migrate_task_rq(&mut self, w: &World, task: TaskId) {
-        let cpu = w.tasks[task.index()].cpu;
-        self.remove_entity_load_avg(cpu, task);
-        let min_vruntime = self.queues[cpu as usize].min_vruntime;
-        let entity = &mut self.entities[task.index()];
-        if !self.rules.eevdf {
-            entity.vruntime = entity.vruntime.wrapping_sub(min_vruntime);
-        }
-        entity.exec_start_ns = 0;
-    }
-
-    /// `reweight_task`: `nice` takes effect at once, also on a task that is queued.
-    pub(in crate::fair) fn reweight_task(&mut self, w: &World, task: TaskId, nice: i8) {
-        let cpu = w.tasks[task.index()].cpu;
-        let new = weight::of_nice(nice);
-        let queued = self.entities[task.index()].on_rq;
-        let waits = queued && self.queues[cpu as usize].curr != Some(task);
+    /// `reweight_entity`: a new load takes effect at once, also on an entity that is queued.
+    pub(super) fn reweight_entity(&mut self, w: &World, q: QueueId, id: EntityId, load: u64) {
+        let queued = self.entities[id].on_rq;
+        let waits = queued && self.queues[q.index()].curr != Some(id);
         if queued {
-            self.update_curr(w, cpu);
+            self.update_curr(w, q);
         }
         if waits {
-            self.take_from_order(cpu, task);
+            self.take_from_order(q, id);
         }
         if self.rules.eevdf {
-            self.eevdf_reweight(cpu, task, new);
+            self.eevdf_reweight(q, id, load);
         }
-        self.reweight_load_avg(cpu, task, new);
-        let entity = &mut self.entities[task.index()];
+        self.reweight_load_avg(q, id, scale_load_down(load));
+        let entity = &mut self.entities[id];
         if queued {
-            let rq = &mut self.queues[cpu as usize];
-            rq.weight = rq.weight - entity.weight + new;
+            let rq = &mut self.queues[q.index()];
+            rq.load = rq.load - entity.load + load;
         }
-        entity.weight = new;
+        entity.set_load(load);
         if waits {
-            self.put_in_order(cpu, task);
+            self.put_in_order(q, id);
         }
     }
 }

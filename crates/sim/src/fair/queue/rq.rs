@@ -1,17 +1,11 @@
-//! A CPU's fair run queue: tasks in order, load averages, balancing state.
+//! What balancing and placement remember of a CPU (`struct rq` without its fair queue, which is `cfs_rq`'s).
 //!
-//! Tasks that wait are a list sorted by a key, the leftmost last. `insert` puts a task behind those with the same key.
-//! The key is the caller's: virtual runtime with CFS, virtual deadline with EEVDF. The running task is not in the list.
-//!
-//! The other fields belong to the rooms that read and write them: `queue` (buddies, weight, virtual time), `track`
-//! (averages, `cpu_load`), `balance` (domains, costs) and `place` (the cost of searches). Only average idle times have
-//! their rules here: `end_of_idle` when a wake-up ends an idle period, `age_wake_avg_idle` when a search asks.
-//!
-//! A queue knows tasks by number only, and tells nobody of a change: who changes load or tasks tells balancing's sums.
+//! The fields belong to the rooms that read and write them: `balance` (domains, costs), `place` (the cost of searches) and
+//! `track` (`cpu_load`). Only average idle times have their rules here: `end_of_idle` when a wake-up ends an idle period,
+//! `age_wake_avg_idle` when a search asks.
 
 use crate::fair::MIGRATION_COST_NS;
 use crate::fair::balance::newidle::SuccessRate;
-use crate::pelt::Pelt;
 use crate::topology::SimDomain;
 use crate::world::TaskId;
 
@@ -50,56 +44,9 @@ impl DomainState {
     }
 }
 
-/// Load of tasks that left while the queue could not be updated (`cfs_rq->removed`).
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::fair) struct Removed {
-    pub(in crate::fair) nr: u32,
-    pub(in crate::fair) load_avg: u64,
-    pub(in crate::fair) util_avg: u64,
-    pub(in crate::fair) runnable_avg: u64,
-}
-
-/// The weighted sum from which EEVDF reads the average virtual runtime (`avg_vruntime`, `avg_load`,
-/// `zero_vruntime`); the running task counts apart.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct VirtualTime {
-    /// Sum of `weight x (vruntime - zero)` over those who wait.
-    pub(super) weighted: i64,
-    /// Sum of their weights.
-    pub(in crate::fair) load: i64,
-    /// What virtual runtimes are compared with.
-    pub(super) zero: u64,
-}
-
-/// One run queue.
+/// One CPU.
 #[derive(Debug, Clone)]
 pub(in crate::fair) struct RunQueue {
-    /// Queued tasks, not the running one: by virtual runtime (CFS) or virtual deadline (EEVDF), the leftmost last.
-    waiting: Vec<(u64, TaskId)>,
-    pub(in crate::fair) curr: Option<TaskId>,
-    /// The running task has used up its request since it was picked: `update_curr` asks for another choice.
-    pub(super) used_up: bool,
-    /// Queued tasks, the running and the delayed ones included (`nr_queued`).
-    pub(super) nr_queued: u32,
-    /// Those of them that sleep and have not left yet (`h_nr_delayed`).
-    pub(in crate::fair) nr_delayed: u32,
-    /// Sum of the weights of queued tasks, the running one included.
-    pub(in crate::fair) weight: u64,
-    pub(super) min_vruntime: u64,
-    pub(super) virtual_time: VirtualTime,
-    /// The woken task that preempted, the task that it preempted, and the task that yielded.
-    pub(in crate::fair) next: Option<TaskId>,
-    pub(in crate::fair) last: Option<TaskId>,
-    pub(in crate::fair) skip: Option<TaskId>,
-    /// The task that ran until the current choice.
-    pub(in crate::fair) put: Option<TaskId>,
-    pub(in crate::fair) avg: Pelt,
-    /// Load average at the first question for a task's load in a tick, and that tick (`h_load`, `last_h_load_update`).
-    pub(in crate::fair) h_load: u64,
-    pub(in crate::fair) h_load_tick: u64,
-    /// Sum of the estimated utilisation of queued tasks (`util_est.enqueued`).
-    pub(in crate::fair) util_est: u64,
-    pub(in crate::fair) removed: Removed,
     pub(in crate::fair) cpu_load: [u64; LOAD_INDICES],
     pub(in crate::fair) last_load_update: u64,
     pub(in crate::fair) domains: Vec<DomainState>,
@@ -111,32 +58,17 @@ pub(in crate::fair) struct RunQueue {
     pub(in crate::fair) wake_stamp: u64,
     pub(in crate::fair) idle_since_ns: Option<u64>,
     pub(in crate::fair) max_idle_balance_cost_ns: u64,
+    /// The task that ran until the current choice.
+    pub(in crate::fair) put: Option<TaskId>,
+    /// A queue of the running task has used up its time: the next tick chooses again.
+    pub(in crate::fair) out_of_time: bool,
     /// A push off this CPU is under way.
     pub(in crate::fair) active_balance: bool,
 }
 
 impl RunQueue {
     pub(in crate::fair) fn new(domains: &[SimDomain]) -> RunQueue {
-        // As in the kernel, far from the wrap so that arithmetic on it cannot go under.
-        let start = 1 << 40;
         RunQueue {
-            waiting: Vec::with_capacity(16),
-            curr: None,
-            used_up: false,
-            nr_queued: 0,
-            nr_delayed: 0,
-            weight: 0,
-            min_vruntime: start,
-            virtual_time: VirtualTime { zero: start, ..VirtualTime::default() },
-            next: None,
-            last: None,
-            skip: None,
-            put: None,
-            avg: Pelt::default(),
-            h_load: 0,
-            h_load_tick: u64::MAX,
-            util_est: 0,
-            removed: Removed::default(),
             cpu_load: [0; LOAD_INDICES],
             last_load_update: 0,
             domains: DomainState::of_chain(domains, 0),
@@ -146,43 +78,10 @@ impl RunQueue {
             wake_stamp: 0,
             idle_since_ns: None,
             max_idle_balance_cost_ns: MIGRATION_COST_NS,
+            put: None,
+            out_of_time: false,
             active_balance: false,
         }
-    }
-
-    /// `__enqueue_entity`: behind those with the same key. Keys may wrap.
-    pub(in crate::fair) fn insert(&mut self, key: u64, task: TaskId) {
-        let at = self.waiting.partition_point(|&(k, _)| (k.wrapping_sub(key) as i64) > 0);
-        self.waiting.insert(at, (key, task));
-    }
-
-    /// `__dequeue_entity`; whether the task was there.
-    pub(in crate::fair) fn remove(&mut self, task: TaskId) -> bool {
-        let at = self.waiting.iter().rposition(|&(_, t)| t == task);
-        if let Some(at) = at {
-            self.waiting.remove(at);
-        }
-        at.is_some()
-    }
-
-    /// Replaces those who wait, in order, the leftmost last.
-    pub(super) fn set_waiting(&mut self, waiting: Vec<(u64, TaskId)>) {
-        self.waiting = waiting;
-    }
-
-    /// The first in order among those who wait, with its key.
-    pub(super) fn leftmost(&self) -> Option<(u64, TaskId)> {
-        self.waiting.last().copied()
-    }
-
-    /// The one behind the leftmost.
-    pub(in crate::fair) fn second(&self) -> Option<(u64, TaskId)> {
-        self.waiting.iter().rev().nth(1).copied()
-    }
-
-    /// Those who wait, in the order in which balancing looks at them: the last in order first.
-    pub(in crate::fair) fn waiting(&self) -> &[(u64, TaskId)] {
-        &self.waiting
     }
 
     /// `update_avg` of `avg_idle` when a wake-up ends an idle period (`ttwu_do_wakeup`).
@@ -202,35 +101,5 @@ impl RunQueue {
         self.wake_avg_idle_ns >>= ticks;
         self.wake_stamp = self.wake_stamp.max(jiffies);
         self.wake_avg_idle_ns
-    }
-
-    /// `clear_buddies`: `task` is nobody's favourite any more.
-    pub(super) fn clear_buddies(&mut self, task: TaskId) {
-        for buddy in [&mut self.next, &mut self.last, &mut self.skip] {
-            if *buddy == Some(task) {
-                *buddy = None;
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_leftmost_is_the_smallest_and_equals_keep_their_order() {
-        let mut rq = RunQueue::new(&[]);
-        for (vruntime, task) in [(5, 0), (3, 1), (5, 2), (3, 3)] {
-            rq.insert(vruntime, TaskId(task));
-        }
-        assert!(rq.remove(TaskId(1)) && !rq.remove(TaskId(1)));
-        assert_eq!(rq.second(), Some((5, TaskId(0))));
-        let mut order = Vec::new();
-        while let Some((_, task)) = rq.leftmost() {
-            order.push(task.0);
-            rq.remove(task);
-        }
-        assert_eq!(order, [3, 0, 2]);
     }
 }

@@ -7,6 +7,22 @@
 /// Weight of nice 0 (`NICE_0_LOAD`, scaled down).
 pub(in crate::fair) const NICE_0_WEIGHT: u64 = 1024;
 
+/// Weight of `SCHED_IDLE` (`WEIGHT_IDLEPRIO`).
+pub(in crate::fair) const IDLE_WEIGHT: u64 = 3;
+
+/// Bits of a load below the weight (`SCHED_FIXEDPOINT_SHIFT`): a group's share may be less than a weight of 1.
+const LOAD_SHIFT: u32 = 10;
+
+/// `scale_load`.
+pub(in crate::fair) const fn scale_load(weight: u64) -> u64 {
+    weight << LOAD_SHIFT
+}
+
+/// `scale_load_down`: at least 2, unless there is no load at all.
+pub(in crate::fair) fn scale_load_down(load: u64) -> u64 {
+    if load == 0 { 0 } else { (load >> LOAD_SHIFT).max(2) }
+}
+
 /// By nice level from -20 (`sched_prio_to_weight`): each level is a quarter heavier than the next, so that two tasks
 /// one level apart share a CPU 55 to 45.
 const WEIGHTS: [u64; 40] = [
@@ -16,7 +32,7 @@ const WEIGHTS: [u64; 40] = [
 ];
 
 /// Weight of `nice`, which is held to -20..=19 (`set_load_weight`).
-pub(super) fn of_nice(nice: i8) -> u64 {
+pub(crate) fn of_nice(nice: i8) -> u64 {
     WEIGHTS[(i16::from(nice).clamp(-20, 19) + 20) as usize]
 }
 

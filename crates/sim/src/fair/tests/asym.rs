@@ -107,7 +107,7 @@ fn misfit_tasks_leave_failures_alone_from_6_10_on() {
         let level = asym_level(&s, 4);
         fair.load_balance(&mut w, 4, level, CpuIdle::Idle, &mut true);
         assert_eq!(w.requests.len(), 1, "{release}");
-        assert_eq!(fair.queues[4].domains[level].nr_balance_failed, failures, "{release}");
+        assert_eq!(fair.rqs[4].domains[level].nr_balance_failed, failures, "{release}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Load tracking of tasks and queues as the class uses it.
 
+use crate::class::Dequeue;
+use crate::fair::queue::ids::QueueId;
 use crate::fair::Fair;
 use crate::fair::testing::{machine, running, scenario, waiting, world};
 use crate::world::{TaskId, World};
@@ -15,7 +17,9 @@ fn after_two_seconds(release: &str, check: impl Fn(&World, &Fair, [TaskId; 3])) 
     let tasks = [runs, waits, nice];
     for _ in 0..2_000 {
         w.advance(w.now_ns + 1_000_000);
-        tasks.iter().for_each(|&t| fair.update_load_avg(&w, 0, Some(t)));
+        for &task in &tasks {
+            fair.update_load_avg(&w, QueueId::root(0), Some(task.into()));
+        }
     }
     check(&w, &fair, tasks);
 }
@@ -59,7 +63,7 @@ fn runnable_time_is_load_up_to_5_6() {
         running(&mut w, &mut fair, 0);
         let goes = waiting(&mut w, &mut fair, 0);
         let before = fair.cpu_load(0);
-        fair.dequeue_entity(&w, 0, goes, true);
+        fair.dequeue_task(&mut w, goes, Dequeue::Exit);
         assert_eq!(fair.cpu_load(0) == before, left, "{release}: {}", fair.cpu_load(0));
     }
 }
@@ -76,7 +80,8 @@ fn a_new_task_starts_with_half_of_what_is_left() {
         w.tasks.push(crate::world::Task::new(workload::ProgramId(0), 1, online));
         let child = TaskId(1);
         fair.task_fork(&mut w, child, Some(parent));
-        fair.post_init_entity_util_avg(&w, 1, child);
+        w.tasks[child.index()].cpu = 1;
+        fair.post_init_entity_util_avg(&w, child);
         let avg = fair.entities[child.index()].avg;
         assert_eq!((avg.util_avg, avg.load_avg), (512, 1024), "{release}");
         assert_eq!(avg.runnable_avg, runnable, "{release}");

@@ -20,7 +20,7 @@ fn taken(
     running(&mut w, &mut fair, 1);
     let task = waiting(&mut w, &mut fair, 1);
     setup(&w, &mut fair, task);
-    fair.queues[0].domains[0].nr_balance_failed = failed;
+    fair.rqs[0].domains[0].nr_balance_failed = failed;
     let mut env = Env::new(&s.setup.topo.domains[0][0], 0, 0, CpuIdle::Idle);
     assert!(env.domain.flags.contains(SdFlags::SHARE_LLC));
     (env.migration_type, env.imbalance) = (migration, imbalance);
@@ -72,7 +72,7 @@ fn the_estimate_leaves_with_its_task() {
     assert_eq!((fair.queues[0].util_est, fair.queues[1].util_est), (0, 600));
     let mut env = Env::new(&s.setup.topo.domains[0][0], 0, 0, CpuIdle::Idle);
     (env.migration_type, env.imbalance) = (Migration::Task, 1);
-    fair.queues[0].domains[0].nr_balance_failed = 9;
+    fair.rqs[0].domains[0].nr_balance_failed = 9;
     assert_eq!(fair.detach_tasks(&mut w, &mut env, 1), 1);
     assert_eq!((fair.queues[0].util_est, fair.queues[1].util_est), (600, 0));
 }
@@ -115,7 +115,7 @@ fn a_task_that_is_to_run_next_goes_to_idle_cpus_only() {
         let (mut w, mut fair) = world(&s);
         running(&mut w, &mut fair, 4);
         let task = waiting(&mut w, &mut fair, 4);
-        fair.queues[4].next = Some(task);
+        fair.queues[4].next = Some(task.into());
         if busy {
             running(&mut w, &mut fair, 0);
         }
@@ -143,7 +143,7 @@ fn only_misfit_tasks_leave_as_such() {
 fn a_delayed_task_moves_as_load() {
     let delayed = |_: &World, fair: &mut Fair, task: TaskId| {
         fair.entities[task.index()].delayed = true;
-        fair.queues[1].nr_delayed += 1;
+        fair.queues[1].h_nr_delayed += 1;
         fair.util_est_dequeue(1, task);
     };
     assert_eq!(taken("6.12", Migration::Task, 1, 9, delayed), 1);

@@ -31,7 +31,7 @@ fn newly_idle_balancing_keeps_the_interval_from_5_1_on() {
         let after = |idle| {
             let (mut w, mut fair) = world(&s);
             fair.load_balance(&mut w, 0, 0, idle, &mut true);
-            fair.queues[0].domains[0].balance_interval_ms
+            fair.rqs[0].domains[0].balance_interval_ms
         };
         assert_eq!(after(CpuIdle::NewlyIdle), newly_idle_ms, "{release}");
         assert_eq!(after(CpuIdle::Idle), 4, "{release}");
@@ -49,7 +49,7 @@ fn pushes(release: &str, failed: u32) -> usize {
     w.tasks[bound.index()].allowed = "1".parse().unwrap();
     averages(&mut fair, 0, 1024, 1024, 1024);
     averages(&mut fair, 1, 3072, 1024, 2048);
-    fair.queues[0].domains[0].nr_balance_failed = failed;
+    fair.rqs[0].domains[0].nr_balance_failed = failed;
     fair.load_balance(&mut w, 0, 0, CpuIdle::Busy, &mut true);
     assert_eq!(w.counters.lb_not_idle.failed, 1, "{release}");
     let push = Request::Push { from: 1, to: 0 };

@@ -1,5 +1,6 @@
 //! Loads as the kernel's arithmetic has them.
 
+use crate::fair::queue::ids::QueueId;
 use crate::fair::testing::{averages, machine, running, scenario, world};
 
 /// `task_h_load`: a queue's load is looked up once in a tick. A task of a queue that has grown since counts for less.
@@ -9,11 +10,11 @@ fn a_task_of_a_queue_that_grew_in_this_tick_counts_for_little() {
     let (mut w, mut fair) = world(&s);
     let task = running(&mut w, &mut fair, 0);
     averages(&mut fair, 0, 1024, 0, 0);
-    fair.update_h_load(&w, 0);
+    fair.update_h_load(&w, QueueId::root(0));
     averages(&mut fair, 0, 8 * 1024, 0, 0);
     assert_eq!(fair.task_h_load(&w, task), 1024 * 1024 / (8 * 1024 + 1));
     w.jiffies += 1;
-    fair.update_h_load(&w, 0);
+    fair.update_h_load(&w, QueueId::root(0));
     assert_eq!(fair.task_h_load(&w, task), 1023);
 }
 

@@ -10,7 +10,7 @@ fn attempts(release: &str, avg_idle_ns: u64, setup: impl Fn(&mut World, &mut Fai
     let (mut w, mut fair) = world(&s);
     running(&mut w, &mut fair, 1);
     waiting(&mut w, &mut fair, 1);
-    fair.queues[0].avg_idle_ns = avg_idle_ns;
+    fair.rqs[0].avg_idle_ns = avg_idle_ns;
     setup(&mut w, &mut fair);
     fair.newidle_balance(&mut w, 0);
     w.counters.lb_newly_idle.count
@@ -21,7 +21,7 @@ fn attempts(release: &str, avg_idle_ns: u64, setup: impl Fn(&mut World, &mut Fai
 fn short_idle_times_are_used_from_5_16_on() {
     let nothing = |_: &mut World, _: &mut Fair| {};
     let dear =
-        |_: &mut World, fair: &mut Fair| fair.queues[0].domains[0].max_newidle_cost_ns = 100_000;
+        |_: &mut World, fair: &mut Fair| fair.rqs[0].domains[0].max_newidle_cost_ns = 100_000;
     assert_eq!(attempts("5.15", MIGRATION_COST_NS - 1, nothing), 0);
     assert_eq!(attempts("5.15", MIGRATION_COST_NS, nothing), 1);
     for release in ["5.16", "6.1", "6.12"] {
@@ -46,9 +46,9 @@ fn a_cost_that_rose_stays_for_a_second_from_5_16_on() {
         let (mut w, mut fair) = world(&s);
         running(&mut w, &mut fair, 1);
         waiting(&mut w, &mut fair, 1);
-        fair.queues[0].avg_idle_ns = MIGRATION_COST_NS;
+        fair.rqs[0].avg_idle_ns = MIGRATION_COST_NS;
         fair.newidle_balance(&mut w, 0);
-        let cost = |f: &Fair| f.queues[0].domains[0].max_newidle_cost_ns;
+        let cost = |f: &Fair| f.rqs[0].domains[0].max_newidle_cost_ns;
         let before = cost(&fair);
         assert!(before > 0, "{release}");
         assert_eq!(fair.decay_newidle_cost(&w, 0, 0), at_once, "{release}");

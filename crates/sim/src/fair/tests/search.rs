@@ -44,7 +44,7 @@ fn a_run_begins_with_what_an_idle_machine_has_noted() {
 
 /// No time for more than four CPUs, of which the fourth is not looked at any more.
 fn hurry(fair: &mut Fair) {
-    (fair.queues[1].avg_idle_ns, fair.queues[1].wake_avg_idle_ns) = (0, 0);
+    (fair.rqs[1].avg_idle_ns, fair.rqs[1].wake_avg_idle_ns) = (0, 0);
 }
 
 /// `select_idle_core` and `select_idle_cpu` are one search from 5.12 on: looking for an idle core in vain notes an idle
@@ -78,7 +78,7 @@ fn the_sibling_of_the_previous_cpu_comes_first_from_5_13_on() {
 fn the_search_has_an_idle_time_of_its_own_from_5_14_on() {
     let times = |avg_idle_ns: u64, wake_avg_idle_ns: u64, ticks: u64| {
         move |fair: &mut Fair| {
-            let rq = &mut fair.queues[1];
+            let rq = &mut fair.rqs[1];
             (rq.avg_idle_ns, rq.wake_avg_idle_ns) = (avg_idle_ns, wake_avg_idle_ns);
             rq.wake_stamp = 25_000 - ticks;
         }

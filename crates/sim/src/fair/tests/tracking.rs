@@ -114,7 +114,7 @@ fn vain_newly_idle_balancing_becomes_rare_from_6_19_on() {
         running(&mut w, &mut fair, 1);
         let bound = waiting(&mut w, &mut fair, 1);
         w.tasks[bound.index()].allowed = "1".parse().unwrap();
-        fair.queues[0].avg_idle_ns = 100 * MIGRATION_COST_NS;
+        fair.rqs[0].avg_idle_ns = 100 * MIGRATION_COST_NS;
         let times = 10_000;
         for _ in 0..times {
             fair.overload = true;

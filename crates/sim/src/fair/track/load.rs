@@ -12,53 +12,85 @@
 //! (`util_changed`).
 
 use crate::fair::Fair;
+use crate::fair::queue::ids::{EntityId, QueueId};
 use crate::fair::queue::rq::LOAD_INDICES;
 use crate::pelt::{LOAD_AVG_MAX, Pelt};
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
 
 impl Fair {
-    /// `update_load_avg`: ages a task on this queue, then the queue; attaches a task that counts nowhere yet.
-    pub(in crate::fair) fn update_load_avg(&mut self, w: &World, cpu: Cpu, task: Option<TaskId>) {
-        let now_ns = w.pelt_clock_ns(cpu);
-        if self.is_up_to_date(now_ns, cpu, task) {
-            return;
+    /// `update_load_avg`: ages an entity on this queue, then the queue; attaches a task that counts nowhere yet. Whether
+    /// averages of the queue changed.
+    pub(in crate::fair) fn update_load_avg(
+        &mut self,
+        w: &World,
+        q: QueueId,
+        id: Option<EntityId>,
+    ) -> bool {
+        let now_ns = self.cfs_rq_clock_pelt(w, q);
+        if self.is_up_to_date(now_ns, q, id) {
+            return false;
         }
-        if let Some(task) = task {
-            let running = self.queues[cpu as usize].curr == Some(task);
+        if let Some(id) = id {
+            let running = self.queues[q.index()].curr == Some(id);
             let old = self.rules.runnable_load;
-            let entity = &mut self.entities[task.index()];
+            let entity = &mut self.entities[id];
             let queued = u64::from(entity.on_rq);
-            let runnable = u64::from(entity.on_rq && !entity.delayed);
-            let runnable = if old { queued } else { runnable << 10 };
+            let runnable = match (old, id.is_group()) {
+                (true, _) => queued,
+                (false, true) => entity.runnable << 10,
+                (false, false) => u64::from(entity.on_rq && !entity.delayed) << 10,
+            };
             if entity.attached && entity.avg.update_sum(now_ns, queued, runnable, running) {
                 entity.avg.update_avg(entity.weight, if old { entity.weight } else { 1 });
                 entity.util_est.util_changed();
             }
         }
-        self.update_cfs_rq_load_avg(w, cpu);
-        if let Some(task) = task.filter(|t| !self.entities[t.index()].attached) {
-            self.attach_entity_load_avg(cpu, task);
+        let mut changed = self.update_cfs_rq_load_avg(w, q);
+        if let Some(id) = id {
+            changed |= self.propagate_entity_load_avg(q, id);
+            if !self.entities[id].attached {
+                self.attach_entity_load_avg(q, id);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// The same, and the group hears of it (`UPDATE_TG`).
+    pub(in crate::fair) fn update_load_avg_and_group(
+        &mut self,
+        w: &World,
+        q: QueueId,
+        id: EntityId,
+    ) {
+        if self.update_load_avg(w, q, Some(id)) {
+            self.update_tg_load_avg(w, q);
         }
     }
 
-    /// Whether queue and task were brought up to date less than a unit of time ago, as by the enqueueing of a task that
+    /// Whether queue and entity were brought up to date less than a unit of time ago, as by the enqueueing of a task that
     /// runs at once.
-    fn is_up_to_date(&self, now_ns: u64, cpu: Cpu, task: Option<TaskId>) -> bool {
-        let rq = &self.queues[cpu as usize];
+    fn is_up_to_date(&self, now_ns: u64, q: QueueId, id: Option<EntityId>) -> bool {
+        let rq = &self.queues[q.index()];
         let just_now = |avg: &Pelt| now_ns.wrapping_sub(avg.last_update_ns) < Pelt::UNIT_NS;
         rq.removed.nr == 0
             && just_now(&rq.avg)
-            && task.is_none_or(|t| {
-                let entity = &self.entities[t.index()];
-                entity.attached && just_now(&entity.avg)
+            && id.is_none_or(|id| {
+                let entity = &self.entities[id];
+                let below = self.group_cfs_rq(id);
+                entity.attached
+                    && just_now(&entity.avg)
+                    && below.is_none_or(|below| !self.queues[below.index()].to_parent.propagate)
             })
     }
 
-    /// `update_cfs_rq_load_avg`: takes off what left, then ages the queue.
-    fn update_cfs_rq_load_avg(&mut self, w: &World, cpu: Cpu) {
-        let rq = &mut self.queues[cpu as usize];
+    /// `update_cfs_rq_load_avg`: takes off what left, then ages the queue; whether its averages changed.
+    pub(super) fn update_cfs_rq_load_avg(&mut self, w: &World, q: QueueId) -> bool {
+        let now_ns = self.cfs_rq_clock_pelt(w, q);
+        let rq = &mut self.queues[q.index()];
         let mut changed = rq.removed.nr > 0;
+        let mut gone_runnable = 0;
         if changed {
             let removed = std::mem::take(&mut rq.removed);
             let divider = rq.avg.divider();
@@ -70,19 +102,30 @@ impl Fair {
             let gone = removed.runnable_avg * divider;
             rq.avg.runnable_sum = rq.avg.runnable_sum.saturating_sub(gone);
             self.rules.bound_load_sum(&mut rq.avg);
+            gone_runnable = gone >> 10;
         }
         let running = rq.curr.is_some();
-        let runnable = if self.rules.runnable_load {
-            rq.weight
-        } else {
-            u64::from(w.cpus[cpu as usize].nr_running - rq.nr_delayed) << 10
-        };
-        if rq.avg.update_sum(w.pelt_clock_ns(cpu), rq.weight, runnable, running) {
+        let weight = rq.weight();
+        let runnable =
+            if self.rules.runnable_load { weight } else { u64::from(rq.h_nr_runnable()) << 10 };
+        if rq.avg.update_sum(now_ns, weight, runnable, running) {
             rq.avg.update_avg(1, 1);
             changed = true;
         }
+        if gone_runnable > 0 {
+            self.add_tg_cfs_propagate(q, -(gone_runnable as i64));
+        }
         if changed {
-            self.util_changed(cpu);
+            self.touch_queue(q);
+        }
+        changed
+    }
+
+    /// Averages of a queue changed, which is somebody else's business only if it is a CPU's.
+    pub(super) fn touch_queue(&mut self, q: QueueId) {
+        let rq = &self.queues[q.index()];
+        if rq.group == 0 {
+            self.util_changed(rq.cpu);
         }
     }
 
@@ -95,10 +138,10 @@ impl Fair {
     }
 
     /// `attach_entity_load_avg`.
-    pub(super) fn attach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
-        self.util_changed(cpu);
-        let rq = &mut self.queues[cpu as usize];
-        let entity = &mut self.entities[task.index()];
+    pub(super) fn attach_entity_load_avg(&mut self, q: QueueId, id: EntityId) {
+        self.touch_queue(q);
+        let rq = &mut self.queues[q.index()];
+        let entity = &mut self.entities[id];
         entity.avg.last_update_ns = rq.avg.last_update_ns;
         entity.avg.period_contrib = rq.avg.period_contrib;
         let divider = rq.avg.divider();
@@ -116,13 +159,15 @@ impl Fair {
         rq.avg.load_sum += entity.weight * entity.avg.load_sum;
         rq.avg.util_avg += entity.avg.util_avg;
         rq.avg.util_sum += entity.avg.util_sum;
+        let load_sum = entity.avg.load_sum;
+        self.add_tg_cfs_propagate(q, load_sum as i64);
     }
 
     /// `detach_entity_load_avg`.
-    pub(in crate::fair) fn detach_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
-        self.util_changed(cpu);
-        let rq = &mut self.queues[cpu as usize];
-        let entity = &mut self.entities[task.index()];
+    pub(in crate::fair) fn detach_entity_load_avg(&mut self, q: QueueId, id: EntityId) {
+        self.touch_queue(q);
+        let rq = &mut self.queues[q.index()];
+        let entity = &mut self.entities[id];
         rq.avg.load_avg = rq.avg.load_avg.saturating_sub(entity.avg.load_avg);
         rq.avg.load_sum = rq.avg.load_sum.saturating_sub(entity.weight * entity.avg.load_sum);
         rq.avg.util_avg = rq.avg.util_avg.saturating_sub(entity.avg.util_avg);
@@ -134,11 +179,13 @@ impl Fair {
             sub(&mut rq.avg.runnable_sum, entity.avg.runnable_sum);
         }
         entity.attached = false;
+        let load_sum = entity.avg.load_sum;
+        self.add_tg_cfs_propagate(q, -(load_sum as i64));
     }
 
     /// `remove_entity_load_avg`: a task that is not queued goes; its old queue learns of it at its next update.
-    pub(in crate::fair) fn remove_entity_load_avg(&mut self, cpu: Cpu, task: TaskId) {
-        let rq = &mut self.queues[cpu as usize];
+    pub(in crate::fair) fn remove_entity_load_avg(&mut self, q: QueueId, task: TaskId) {
+        let rq = &mut self.queues[q.index()];
         let entity = &mut self.entities[task.index()];
         if !entity.attached {
             return;
@@ -156,36 +203,37 @@ impl Fair {
         entity.attached = false;
     }
 
-    /// `enqueue_runnable_load_avg` (up to 5.6): what is queued counts apart.
-    pub(in crate::fair) fn enqueue_runnable_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+    /// `enqueue_runnable_load_avg` (up to 5.6, which has no groups here): what is queued counts apart.
+    pub(in crate::fair) fn enqueue_runnable_load_avg(&mut self, q: QueueId, id: EntityId) {
         if !self.rules.runnable_load {
             return;
         }
-        self.sums.touch(cpu);
-        let rq = &mut self.queues[cpu as usize];
-        let entity = &self.entities[task.index()];
+        self.sums.touch(self.queues[q.index()].cpu);
+        let rq = &mut self.queues[q.index()];
+        let entity = &self.entities[id];
         rq.avg.runnable_avg += entity.avg.runnable_avg;
         rq.avg.runnable_sum += entity.weight * entity.avg.runnable_sum;
     }
 
     /// `dequeue_runnable_load_avg` (up to 5.6).
-    pub(in crate::fair) fn dequeue_runnable_load_avg(&mut self, cpu: Cpu, task: TaskId) {
+    pub(in crate::fair) fn dequeue_runnable_load_avg(&mut self, q: QueueId, id: EntityId) {
         if !self.rules.runnable_load {
             return;
         }
-        self.sums.touch(cpu);
-        let rq = &mut self.queues[cpu as usize];
-        let entity = &self.entities[task.index()];
+        self.sums.touch(self.queues[q.index()].cpu);
+        let rq = &mut self.queues[q.index()];
+        let entity = &self.entities[id];
         rq.avg.runnable_avg = rq.avg.runnable_avg.saturating_sub(entity.avg.runnable_avg);
         rq.avg.runnable_sum =
             rq.avg.runnable_sum.saturating_sub(entity.weight * entity.avg.runnable_sum);
     }
 
     /// `post_init_entity_util_avg`: a new task starts with half of the utilisation that is left, or in
-    /// proportion to the queue's.
-    pub(in crate::fair) fn post_init_entity_util_avg(&mut self, w: &World, cpu: Cpu, task: TaskId) {
-        self.update_cfs_rq_load_avg(w, cpu);
-        let queue = self.queues[cpu as usize].avg;
+    /// proportion to its queue's.
+    pub(in crate::fair) fn post_init_entity_util_avg(&mut self, w: &World, task: TaskId) {
+        let q = self.task_cfs_rq(w, task);
+        self.update_cfs_rq_load_avg(w, q);
+        let queue = self.queues[q.index()].avg;
         let entity = &mut self.entities[task.index()];
         let cap = 1024u64.saturating_sub(queue.util_avg) / 2;
         if cap > 0 {
@@ -198,16 +246,46 @@ impl Fair {
         if !self.rules.runnable_load {
             entity.avg.runnable_avg = entity.avg.util_avg;
         }
-        self.attach_entity_load_avg(cpu, task);
+        self.attach_entity_load_avg(q, task.into());
+        self.update_tg_load_avg(w, q);
     }
 
-    /// `update_blocked_averages`: brings a queue up to date before it is compared; whether load is left on it.
+    /// `update_blocked_averages`: brings the queues of a CPU up to date before it is compared, those of groups first; whether
+    /// load is left on one.
     pub(in crate::fair) fn update_blocked_averages(&mut self, w: &World, cpu: Cpu) -> bool {
-        self.update_cfs_rq_load_avg(w, cpu);
+        let mut blocked = false;
+        for group in (1..self.groups.len()).rev() {
+            let q = QueueId::of_group(group, cpu, self.rqs.len());
+            blocked |= self.update_blocked_group(w, q);
+        }
+        self.update_cfs_rq_load_avg(w, QueueId::root(cpu));
         let avg = &self.queues[cpu as usize].avg;
-        let blocked = avg.load_avg > 0 || avg.util_avg > 0;
+        blocked |= avg.load_avg > 0 || avg.util_avg > 0;
         self.nohz.has_blocked_load[cpu as usize] = blocked;
         blocked
+    }
+
+    /// One group's queue in `__update_blocked_fair`; whether load is left on it.
+    fn update_blocked_group(&mut self, w: &World, q: QueueId) -> bool {
+        let rq = &self.queues[q.index()];
+        let decayed = rq.load == 0 && rq.avg.load_sum == 0 && rq.avg.util_sum == 0;
+        if decayed && rq.removed.nr == 0 && !rq.to_parent.propagate && rq.to_parent.contributed == 0 {
+            return false;
+        }
+        if self.update_cfs_rq_load_avg(w, q) {
+            self.update_tg_load_avg(w, q);
+        }
+        if let Some(above) = self.parent(q) {
+            // `skip_blocked_update`.
+            let own = &self.entities[above].avg;
+            let skips = own.load_avg == 0 && own.util_avg == 0;
+            if !skips || self.queues[q.index()].to_parent.propagate {
+                let cpu = self.queues[q.index()].cpu;
+                self.update_load_avg_and_group(w, self.queue_of(above, cpu), above);
+            }
+        }
+        let avg = &self.queues[q.index()].avg;
+        avg.load_avg > 0 || avg.util_avg > 0
     }
 
     /// `cpu_load`: the queue's load average; up to 5.6 that of what is queued (`cpu_runnable_load`).
@@ -229,33 +307,45 @@ impl Fair {
     /// `source_load`: a low guess of a CPU's load, so that tasks stay.
     pub(in crate::fair) fn source_load(&self, cpu: Cpu, index: usize) -> u64 {
         let now = self.weighted_cpuload(cpu);
-        if index == 0 { now } else { now.min(self.queues[cpu as usize].cpu_load[index - 1]) }
+        if index == 0 { now } else { now.min(self.rqs[cpu as usize].cpu_load[index - 1]) }
     }
 
     /// `target_load`: a high guess of a CPU's load, so that tasks stay away.
     pub(in crate::fair) fn target_load(&self, cpu: Cpu, index: usize) -> u64 {
         let now = self.weighted_cpuload(cpu);
-        if index == 0 { now } else { now.max(self.queues[cpu as usize].cpu_load[index - 1]) }
+        if index == 0 { now } else { now.max(self.rqs[cpu as usize].cpu_load[index - 1]) }
     }
 
-    /// `update_cfs_rq_h_load` of the root group.
-    pub(in crate::fair) fn update_h_load(&mut self, w: &World, cpu: Cpu) {
-        let rq = &mut self.queues[cpu as usize];
-        if rq.h_load_tick != w.jiffies() {
-            rq.h_load_tick = w.jiffies();
-            rq.h_load = rq.avg.load_avg;
+    /// `update_cfs_rq_h_load`: what the load of a queue is worth to its CPU, kept for the rest of the tick.
+    pub(in crate::fair) fn update_h_load(&mut self, w: &World, q: QueueId) {
+        let mut at = Some(q);
+        while let Some(q) = at {
+            let h_load = self.h_load(w, q);
+            let rq = &mut self.queues[q.index()];
+            (rq.h_load_tick, rq.h_load) = (w.jiffies(), h_load);
+            let cpu = rq.cpu;
+            at = self.parent(q).map(|above| self.queue_of(above, cpu));
         }
+    }
+
+    /// The load of a queue as its CPU has it: its share of the load of the queue above, and so on up.
+    fn h_load(&self, w: &World, q: QueueId) -> u64 {
+        let rq = &self.queues[q.index()];
+        if rq.h_load_tick == w.jiffies() {
+            return rq.h_load;
+        }
+        let Some(id) = self.parent(q) else { return rq.avg.load_avg };
+        let above = self.queue_of(id, rq.cpu);
+        let load = self.h_load(w, above) * self.entities[id].avg.load_avg;
+        load / (self.queues[above.index()].avg.load_avg + 1)
     }
 
     /// `task_h_load`: a task's load, scaled by what its queue's load was at this tick's first question and is now. In a tick in
     /// which many tasks join a queue, each counts for little.
     pub(in crate::fair) fn task_h_load(&self, w: &World, task: TaskId) -> u64 {
-        let rq = &self.queues[w.tasks[task.index()].cpu as usize];
+        let q = self.task_cfs_rq(w, task);
         let load = self.entities[task.index()].avg.load_avg;
-        match rq.h_load_tick == w.jiffies() {
-            true => load * rq.h_load / (rq.avg.load_avg + 1),
-            false => load * rq.avg.load_avg / (rq.avg.load_avg + 1),
-        }
+        load * self.h_load(w, q) / (self.queues[q.index()].avg.load_avg + 1)
     }
 
     /// `cpu_util`: utilisation or its estimate, at most the CPU's capacity.
@@ -291,7 +381,7 @@ impl Fair {
 
     fn cpu_load_update(&mut self, w: &World, cpu: Cpu, load: u64) {
         let jiffies = w.jiffies();
-        let rq = &mut self.queues[cpu as usize];
+        let rq = &mut self.rqs[cpu as usize];
         let pending = jiffies.saturating_sub(rq.last_load_update);
         if pending == 0 {
             return;
@@ -334,11 +424,11 @@ impl Fair {
     }
 
     /// `reweight_entity` on the side of the load averages.
-    pub(in crate::fair) fn reweight_load_avg(&mut self, cpu: Cpu, task: TaskId, weight: u64) {
-        self.sums.touch(cpu);
+    pub(in crate::fair) fn reweight_load_avg(&mut self, q: QueueId, id: EntityId, weight: u64) {
+        self.sums.touch(self.queues[q.index()].cpu);
         let old = self.rules.runnable_load;
-        let rq = &mut self.queues[cpu as usize];
-        let entity = &mut self.entities[task.index()];
+        let rq = &mut self.queues[q.index()];
+        let entity = &mut self.entities[id];
         let divider = entity.avg.divider();
         let was = (entity.avg.load_avg, entity.weight * entity.avg.load_sum);
         let was_runnable = (entity.avg.runnable_avg, entity.weight * entity.avg.runnable_sum);

@@ -71,7 +71,7 @@ fn an_idle_core_comes_before_an_idle_thread_and_its_search_costs_the_waking_cpu(
 
 #[test]
 fn without_time_to_search_an_idle_thread_of_the_core_is_taken() {
-    let hurried = |_: &mut World, fair: &mut Fair| fair.queues[8].avg_idle_ns = 0;
+    let hurried = |_: &mut World, fair: &mut Fair| fair.rqs[8].avg_idle_ns = 0;
     assert_eq!(choose(interleaved, &[0, 1, 2, 3, 4], nothing).0, 5);
     assert_eq!(choose(interleaved, &[0, 1, 2, 3, 4], hurried).0, 6);
     assert_eq!(choose(interleaved, &[0, 1, 2, 3, 4, 5, 6, 7], hurried).0, 0);

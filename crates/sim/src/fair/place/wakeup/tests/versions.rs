@@ -55,7 +55,7 @@ fn the_rfc_searches_the_cluster_after_the_shortcuts() {
     let on = [("sched-cluster", true), ("cluster-scan-rfc", true)];
     let rfc = scenario("kunpeng920-1node", "5.10", &on);
     let domain = scenario("kunpeng920-1node", "5.10", &on[..1]);
-    let hurried = |_: &mut World, fair: &mut Fair| fair.queues[6].avg_idle_ns = 0;
+    let hurried = |_: &mut World, fair: &mut Fair| fair.rqs[6].avg_idle_ns = 0;
     let busy = |idle: &[Cpu]| (0..24).filter(|c| !idle.contains(c)).collect::<Vec<_>>();
     assert_eq!(sibling(&rfc, &busy(&[5, 8]), (6, 6, 6), nothing), 5);
     assert_eq!(sibling(&domain, &busy(&[5, 8]), (6, 6, 6), nothing), 8);
