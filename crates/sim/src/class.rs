@@ -98,8 +98,8 @@ pub trait Class {
     }
     /// The time of [`Class::timer_ns`] has come.
     fn timer(&mut self, _: &mut World) {}
-    /// `sched_setscheduler` with a policy of the fair class.
-    fn set_policy(&mut self, w: &mut World, task: TaskId, policy: Policy);
+    /// `sched_setscheduler` with a policy of the fair class. A class that knows no such policies treats all tasks alike.
+    fn set_policy(&mut self, _: &mut World, _: TaskId, _: Policy) {}
     /// At the end of a run: sets what the class itself has counted.
     fn count(&self, _: &mut Counters) {}
     /// From now on a governor listens to changes of utilisation (`cpufreq_add_update_util_hook`). A class that does not

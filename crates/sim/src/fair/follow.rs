@@ -8,8 +8,8 @@ use super::LlcState;
 use super::balance::groups::idle_scan;
 use super::place::idle_sibling::llc_level;
 use super::place::wakeup::WakeUp;
-use super::queue::entity::Entity;
 use super::queue::cfs_rq::CfsRq;
+use super::queue::entity::Entity;
 use super::queue::ids::EntityId;
 use super::queue::rq::RunQueue;
 use super::rules::ScanLimit;
@@ -159,9 +159,8 @@ impl Fair {
 
     fn saved(&self, task: TaskId, wake: WakeUp) -> Saved {
         let entity = |task: TaskId| (task, self.entities[task.index()].clone());
-        let queue = |cpu: Cpu| {
-            (cpu, self.queues[cpu as usize].clone(), self.rqs[cpu as usize].clone())
-        };
+        let queue =
+            |cpu: Cpu| (cpu, self.queues[cpu as usize].clone(), self.rqs[cpu as usize].clone());
         Saved {
             entities: wake.waker.into_iter().chain([task]).map(entity).collect(),
             queues: [wake.cpu, wake.prev].map(queue).into(),

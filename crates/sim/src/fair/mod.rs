@@ -32,7 +32,6 @@ use balance::nohz::Nohz;
 use balance::sums::GroupSums;
 pub(crate) use follow::Supposed;
 use kernel::Kernel;
-use workload::Policy;
 pub(crate) use place::wakeup::WakeUp;
 use queue::cfs_rq::CfsRq;
 use queue::group::TaskGroup;
@@ -40,6 +39,7 @@ use queue::ids::Entities;
 use queue::rq::RunQueue;
 pub(crate) use queue::weight::of_nice as weight_of_nice;
 use rules::Rules;
+use workload::Policy;
 
 /// Shortest idle time that makes balancing pay, and how long a task counts as cache hot
 /// (`sysctl_sched_migration_cost`), in ns.

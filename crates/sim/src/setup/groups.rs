@@ -38,13 +38,12 @@ impl ModelGroups {
             return refuse(first.path.clone(), found, "5.7 or newer, or a kernel's `source`");
         }
         let possible = CpuSet::first_n(machine.cpus.len());
-        let all = Hierarchy::of(groups, &possible, &machine.online).map_err(|e| {
-            SimError::Groups {
+        let all =
+            Hierarchy::of(groups, &possible, &machine.online).map_err(|e| SimError::Groups {
                 field: format!("{}.{}", e.path, e.file),
                 found: e.found,
                 expected: e.expected,
-            }
-        })?;
+            })?;
         for (group, place) in groups.iter().zip(&all.groups) {
             if let Some(word) = group.beyond() {
                 let expected = "only files of cpu and cpuset: the rest takes a kernel's `source`";
@@ -52,12 +51,17 @@ impl ModelGroups {
             }
             if place.files.partition != Partition::Member {
                 let found = format!("{:?}", place.files.partition).to_lowercase();
-                let expected = "`member`: the model has one root domain; a kernel's `source` has more";
+                let expected =
+                    "`member`: the model has one root domain; a kernel's `source` has more";
                 return refuse(format!("{}.cpuset.cpus.partition", group.path), found, expected);
             }
             if place.files.uclamp_min.is_some() || place.files.uclamp_max.is_some() {
                 let expected = "none: the model clamps tasks, not groups";
-                return refuse(format!("{}.cpu.uclamp", group.path), "a clamp".to_string(), expected);
+                return refuse(
+                    format!("{}.cpu.uclamp", group.path),
+                    "a clamp".to_string(),
+                    expected,
+                );
             }
         }
         let cpus = match all.has_cpusets() {

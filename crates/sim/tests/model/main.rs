@@ -12,6 +12,7 @@ mod determinism;
 mod fairness;
 mod frequency;
 mod frequency_study;
+mod groups;
 mod hotplug;
 mod knobs;
 mod large;

@@ -243,8 +243,7 @@ impl Fair {
                 env.domain.min_interval_ms;
             return;
         }
-        let movable =
-            self.running_task(src).is_some_and(|running| w.allowed(running, env.cpu));
+        let movable = self.running_task(src).is_some_and(|running| w.allowed(running, env.cpu));
         if !movable {
             self.lengthen_interval(&Env { all_pinned: true, ..env.clone() });
             return;

@@ -176,7 +176,10 @@ impl Fair {
                 return Some(cpu);
             }
             if idle_cpu.is_none() {
-                idle_cpu = core.iter().copied().find(|&c| w.allowed(task, c) && self.choose_idle_cpu(w, c));
+                idle_cpu = core
+                    .iter()
+                    .copied()
+                    .find(|&c| w.allowed(task, c) && self.choose_idle_cpu(w, c));
             }
         }
         self.llcs[llc].has_idle_cores = false;
@@ -318,7 +321,9 @@ impl Fair {
         target: Cpu,
     ) -> Option<Cpu> {
         let core = &w.topo.smt[of as usize];
-        let usable = |c: Cpu| w.allowed(task, c) && self.choose_idle_cpu(w, c) && w.topo.share_cache(c, target);
+        let usable = |c: Cpu| {
+            w.allowed(task, c) && self.choose_idle_cpu(w, c) && w.topo.share_cache(c, target)
+        };
         let found = core.iter().copied().find(|&c| usable(c));
         look_at(w, here, core);
         found

@@ -1,7 +1,7 @@
 //! Queues and tasks as a kernel has them.
 
-use super::entity::Entity;
 use super::cfs_rq::{CfsRq, VirtualTime};
+use super::entity::Entity;
 use super::ids::EntityId;
 use super::rq::RunQueue;
 use super::weight::scale_load;

@@ -178,7 +178,9 @@ impl Fair {
         pool.runtime_ns += slack_ns as u64;
         let wanted = pool.runtime_ns > SLICE_NS && !pool.throttled.is_empty();
         // `start_cfs_slack_bandwidth`.
-        if wanted && pool.slack_at_ns == NEVER && !pool.ends_within(w.now_ns, SLACK_NS + NEARLY_OVER_NS)
+        if wanted
+            && pool.slack_at_ns == NEVER
+            && !pool.ends_within(w.now_ns, SLACK_NS + NEARLY_OVER_NS)
         {
             pool.slack_at_ns = w.now_ns + SLACK_NS;
             self.timer_ns = self.timer_ns.min(w.now_ns + SLACK_NS);

@@ -141,9 +141,7 @@ impl Fair {
         let best = waiting.copied().find(|&(_, id)| self.entity_eligible(q, id));
         let Some((deadline, best)) = best else { return curr };
         match curr {
-            Some(c) if (self.entities[c].deadline.wrapping_sub(deadline) as i64) < 0 => {
-                Some(c)
-            }
+            Some(c) if (self.entities[c].deadline.wrapping_sub(deadline) as i64) < 0 => Some(c),
             _ => Some(best),
         }
     }
@@ -171,9 +169,7 @@ impl Fair {
 
     fn do_preempt_short(&self, q: QueueId, curr: EntityId, woken: EntityId) -> bool {
         let (c, p) = (&self.entities[curr], &self.entities[woken]);
-        if !self.rules.preempt_short
-            || p.slice_ns >= c.slice_ns
-            || !self.entity_eligible(q, woken)
+        if !self.rules.preempt_short || p.slice_ns >= c.slice_ns || !self.entity_eligible(q, woken)
         {
             return false;
         }

@@ -220,8 +220,11 @@ impl Fair {
         let rq = &mut self.queues[q.index()];
         rq.load += entity.load;
         rq.nr_queued += 1;
-        let alone = rq.nr_queued == 1;
-        self.put_in_order(q, id);
+        // A group whose last task has just gone to sleep is still the running one.
+        let (alone, runs) = (rq.nr_queued == 1, rq.curr == Some(id));
+        if !runs {
+            self.put_in_order(q, id);
+        }
         if alone {
             self.check_enqueue_throttle(w, q);
         }

@@ -62,11 +62,8 @@ impl Fair {
     pub(in crate::fair) fn enqueue_task(&mut self, w: &mut World, task: TaskId, why: Enqueue) {
         let cpu = w.tasks[task.index()].cpu;
         let entity = &self.entities[task.index()];
-        let mut tasks = Tasks {
-            queued: 1,
-            delayed: u32::from(entity.delayed),
-            idle: u32::from(entity.idle),
-        };
+        let mut tasks =
+            Tasks { queued: 1, delayed: u32::from(entity.delayed), idle: u32::from(entity.idle) };
         if !entity.delayed {
             self.util_est_enqueue(cpu, task);
         }
@@ -170,13 +167,7 @@ impl Fair {
 
     /// `dequeue_entities`: a task or a group's entity leaves its queue, and so do the entities above that have nothing left
     /// to run; whether it has left.
-    fn dequeue_entities(
-        &mut self,
-        w: &mut World,
-        cpu: Cpu,
-        first: EntityId,
-        how: Leaving,
-    ) -> bool {
+    fn dequeue_entities(&mut self, w: &mut World, cpu: Cpu, first: EntityId, how: Leaving) -> bool {
         let entity = &self.entities[first];
         let task = u32::from(!first.is_group());
         let mut tasks = Tasks {

@@ -127,7 +127,10 @@ mod tests {
             assert_eq!((entity.task(), QueueId::owned_by(entity, 4)), (None, Some(queue)));
         }
         assert_eq!(QueueId::of_group(0, 3, 4), QueueId::root(3));
-        assert_eq!((QueueId::root(3).entity(4), EntityId::from(TaskId(7)).task()), (None, Some(TaskId(7))));
+        assert_eq!(
+            (QueueId::root(3).entity(4), EntityId::from(TaskId(7)).task()),
+            (None, Some(TaskId(7)))
+        );
         assert_eq!(QueueId::owned_by(TaskId(7).into(), 4), None);
     }
 }

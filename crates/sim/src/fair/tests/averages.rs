@@ -1,8 +1,8 @@
 //! Load tracking of tasks and queues as the class uses it.
 
 use crate::class::Dequeue;
-use crate::fair::queue::ids::QueueId;
 use crate::fair::Fair;
+use crate::fair::queue::ids::QueueId;
 use crate::fair::testing::{machine, running, scenario, waiting, world};
 use crate::world::{TaskId, World};
 

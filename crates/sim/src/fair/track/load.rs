@@ -269,7 +269,8 @@ impl Fair {
     fn update_blocked_group(&mut self, w: &World, q: QueueId) -> bool {
         let rq = &self.queues[q.index()];
         let decayed = rq.load == 0 && rq.avg.load_sum == 0 && rq.avg.util_sum == 0;
-        if decayed && rq.removed.nr == 0 && !rq.to_parent.propagate && rq.to_parent.contributed == 0 {
+        if decayed && rq.removed.nr == 0 && !rq.to_parent.propagate && rq.to_parent.contributed == 0
+        {
             return false;
         }
         if self.update_cfs_rq_load_avg(w, q) {
