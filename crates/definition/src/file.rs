@@ -1,6 +1,7 @@
 //! The experiment file: machine, variants, workloads, runs. TOML; every field is checked, unknown ones are errors.
 
 mod background;
+mod check;
 mod constants;
 mod each;
 mod entry;
@@ -15,9 +16,9 @@ mod source;
 
 pub use background::BackgroundEntry;
 pub use constants::{ConstantsEntry, ConstantsError};
-pub use entry::{DEFAULT_RUNS, RowEntry, WorkloadEntry};
+pub use entry::{DEFAULT_RUNS, PartEntry, RowEntry, WorkloadEntry};
 pub use frequency::FrequencyEntry;
-pub use groups::{GroupEntry, Word};
+pub use groups::{GroupEntry, GroupTable, Word};
 pub use hotplug::HotplugEntry;
 pub use prefetch::PrefetchEntry;
 pub use running::{HostEntry, HostPolicy};
@@ -68,6 +69,9 @@ pub struct ExperimentFile {
     /// What else runs; an idle server's background if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<BackgroundEntry>,
+    /// Control groups of all variants.
+    #[serde(rename = "group", default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupTable>,
     /// What is compared; the first is the baseline.
     #[serde(rename = "variant", default)]
     pub variants: Vec<VariantEntry>,
@@ -100,7 +104,7 @@ pub struct VariantEntry {
     /// Sysctls, such as `"kernel.sched_rt_runtime_us" = 900000`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<String, SysctlValue>,
-    /// Control groups, by their paths below the root.
+    /// Control groups, by their paths below the root: those of the experiment with what is other here, and more.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub groups: BTreeMap<String, GroupEntry>,
     /// Mechanisms that differ from the release's defaults, by name.
@@ -147,15 +151,9 @@ pub struct GuestEntry {
 }
 
 impl VariantEntry {
-    /// Its control groups, and those above them, which come first.
-    pub fn groups(&self) -> Vec<Group> {
-        groups::all(&self.groups)
-    }
-
     /// What only the code of a kernel has, where it sets some of that: the field's name.
     pub fn of_kernels(&self) -> Option<&'static str> {
         let set = [
-            ("groups", self.groups.is_empty()),
             ("features", self.features.is_empty()),
             ("debug", self.debug.is_empty()),
             ("sysctl", self.sysctl.is_empty()),
@@ -163,7 +161,7 @@ impl VariantEntry {
         set.into_iter().find(|(_, is_empty)| !is_empty).map(|(name, _)| name)
     }
 
-    /// What its control groups are, for people.
+    /// What its own control groups are, for people.
     pub fn groups_set(&self) -> Vec<String> {
         groups::set(&self.groups)
     }
@@ -268,73 +266,36 @@ impl ExperimentFile {
         seed.into_iter().chain(background).collect()
     }
 
-    fn check(&self, file: &str) -> Result<(), DefinitionError> {
-        let refuse = |field: String, found: String, expected: &str| {
-            Err(DefinitionError::Field {
-                file: file.to_string(),
-                field,
-                found,
-                expected: expected.to_string(),
-            })
-        };
-        if self.variants.is_empty() {
-            return refuse("variant".into(), "none".into(), "at least one [[variant]]");
-        }
-        if self.workloads.is_empty() {
-            return refuse("workload".into(), "none".into(), "at least one [[workload]]");
-        }
-        let variants: Vec<&str> = self.variants.iter().map(|v| v.name.as_str()).collect();
-        let workloads: Vec<&str> = self.workloads.iter().map(|w| w.name.as_str()).collect();
-        for (field, names) in [("variant.name", &variants), ("workload.name", &workloads)] {
-            if let Some(twice) = first_twice(names) {
-                return refuse(field.into(), format!("`{twice}` twice"), "each name once");
-            }
-        }
-        let governed = self.variants[0].frequency.is_some();
-        for v in &self.variants {
-            if v.frequency.is_some() != governed {
-                let (found, expected) = match governed {
-                    true => ("none", "one, as the baseline has one"),
-                    false => ("one", "none, as the baseline has none"),
-                };
-                return refuse(format!("variant `{}`: frequency", v.name), found.into(), expected);
-            }
-            if let Some((key, found, expected)) =
-                v.frequency.as_ref().and_then(|f| f.wrong(v.source.is_some()))
-            {
-                return refuse(format!("variant `{}`: frequency.{key}", v.name), found, expected);
-            }
-            let hz = v.hz.unwrap_or(kernel::Kernel::DEFAULT_HZ);
-            if ![100, 250, 300, 1000].contains(&hz) {
-                return refuse(
-                    format!("variant `{}`: hz", v.name),
-                    hz.to_string(),
-                    "100, 250, 300 or 1000",
-                );
-            }
-        }
-        for w in &self.workloads {
-            let field = |name: &str| format!("workload `{}`: {name}", w.name);
-            if w.runs == 0 || w.runs > MAX_RUNS {
-                return refuse(field("runs"), w.runs.to_string(), "1 to 100000");
-            }
-            let unknown = w.variants.iter().flatten().find(|v| !variants.contains(&v.as_str()));
-            if let Some(unknown) = unknown {
-                return refuse(field("variants"), format!("`{unknown}`"), &variants.join(", "));
-            }
-            if let Some(h) = w.histogram
-                && !(h.low.is_finite() && h.width > 0.0 && (1..=1000).contains(&h.bins))
-            {
-                let found = format!("low {}, width {}, bins {}", h.low, h.width, h.bins);
-                return refuse(field("histogram"), found, "a positive width and 1 to 1000 bins");
-            }
-        }
-        Ok(())
-    }
-
     /// The workload called `name`.
     pub fn workload(&self, name: &str) -> Option<&WorkloadEntry> {
         self.workloads.iter().find(|w| w.name == name)
+    }
+
+    /// Control groups under the variant at `at`, those above first.
+    pub fn groups(&self, at: usize) -> Vec<Group> {
+        groups::all(&groups::merged(&self.groups, &self.variants[at].groups))
+    }
+
+    /// Whether some variant has control groups.
+    pub fn has_groups(&self) -> bool {
+        !self.groups.is_empty() || self.variants.iter().any(|v| !v.groups.is_empty())
+    }
+
+    /// What the control groups of all variants are, for people.
+    pub fn groups_set(&self) -> Vec<String> {
+        groups::set(&groups::merged(&self.groups, &BTreeMap::new()))
+    }
+
+    /// The error of a file of the group `path` under the variant at `at`: who said it, and where.
+    pub(crate) fn group_field(&self, at: usize, path: &str, file: &str) -> String {
+        let variant = &self.variants[at];
+        let own = variant.groups.get(path);
+        let said_here = own.is_some_and(|own| own.writes().iter().any(|(name, _)| name == file));
+        let is_shared = self.groups.iter().any(|table| table.path == path);
+        match is_shared && !said_here {
+            true => format!("group `{path}`: {file}"),
+            false => format!("variant `{}`: groups.{path}.{file}", variant.name),
+        }
     }
 
     /// Indices of the variants that workload `at` runs under, the baseline first.

@@ -6,10 +6,11 @@ use crate::{folder_of, replay};
 use kernel::Kernel;
 use machine::costs::{CostTable, CostsError};
 use machine::{Machine, costs};
-use setting::{Prefetch, Setting};
+use setting::{Hierarchy, Prefetch, Setting};
 use std::path::Path;
 use std::sync::Arc;
 use workload::rtapp::Built;
+use workload::together::{self, Part};
 use workload::{BuildError, Target, background};
 
 /// An experiment with its machine and kernels.
@@ -61,7 +62,30 @@ impl Plan {
             })
         };
         let kernels = file.variants.iter().map(kernel).collect::<Result<_, _>>()?;
-        Ok(Plan { file, path: path.to_string(), machine, kernels })
+        let plan = Plan { file, path: path.to_string(), machine, kernels };
+        plan.check_cpusets()?;
+        Ok(plan)
+    }
+
+    /// Refuses cpusets that the machine cannot have. A tree's own code says itself what it takes.
+    fn check_cpusets(&self) -> Result<(), DefinitionError> {
+        let all = self.file.variants.iter().enumerate();
+        for (at, _) in all.filter(|(_, v)| v.source.is_none()) {
+            let groups = self.file.groups(at);
+            if groups.is_empty() {
+                continue;
+            }
+            let online = self.machine_of(at)?.online;
+            Hierarchy::of(&groups, &self.machine.possible(), &online).map_err(|e| {
+                DefinitionError::Field {
+                    file: self.path.clone(),
+                    field: self.file.group_field(at, &e.path, &e.file),
+                    found: e.found,
+                    expected: e.expected,
+                }
+            })?;
+        }
+        Ok(())
     }
 
     /// The machine as variant `at` has it when runs start.
@@ -94,7 +118,7 @@ impl Plan {
             frequency: variant.frequency.as_ref().map(FrequencyEntry::frequency),
             prefetch: (variant.prefetch.as_ref())
                 .map_or_else(Prefetch::default, PrefetchEntry::prefetch),
-            groups: variant.groups(),
+            groups: self.file.groups(at),
         }
     }
 
@@ -117,7 +141,7 @@ impl Plan {
             read: &read,
             replay: &|params| replay::build(params, self.folder(), &self.machine),
         };
-        let mut built = entry.benchmark.build(&target)?;
+        let mut built = built(entry, &target)?;
         // What a trace recorded had its own background.
         let is_whole = built.workload.has_kernel_work;
         if entry.background.unwrap_or(!is_whole) {
@@ -132,6 +156,26 @@ impl Plan {
         }
         Ok(built)
     }
+}
+
+/// What runs, alone or together, without a background.
+fn built(entry: &WorkloadEntry, target: &Target) -> Result<Built, BuildError> {
+    if let [part] = entry.parts.as_slice() {
+        let mut built = part.benchmark.build(target)?;
+        if let Some(group) = &part.group {
+            together::in_group(&mut built.workload, group);
+        }
+        return Ok(built);
+    }
+    let mut ignored = vec![];
+    let mut parts = vec![];
+    for part in &entry.parts {
+        let built = part.benchmark.build(target)?;
+        ignored.extend(built.ignored);
+        let (name, group) = (part.name.clone(), part.group.clone());
+        parts.push(Part { name, group, measured: part.measured, workload: built.workload });
+    }
+    Ok(Built { workload: together::together(&parts)?, ignored })
 }
 
 fn kernel_of(variant: &VariantEntry) -> Result<Kernel, kernel::KernelError> {

@@ -152,7 +152,7 @@ mod tests {
         let found: Vec<(&str, u16, &str)> = file
             .workloads
             .iter()
-            .map(|w| match &w.benchmark {
+            .map(|w| match w.alone().unwrap() {
                 Benchmark::Netperf(params) => (w.name.as_str(), params.pairs, w.title.as_str()),
                 other => panic!("{other:?}"),
             })

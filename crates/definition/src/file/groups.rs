@@ -1,4 +1,4 @@
-//! Control groups of a variant with a source: `[variant.groups.web]`.
+//! Control groups: `[[group]]` of all variants, `[variant.groups.web]` of one.
 
 use serde::{Deserialize, Serialize};
 use setting::Group;
@@ -9,8 +9,18 @@ const CONTROLLERS: [&str; 2] = ["cpu.", "cpuset."];
 /// Longest path of a group in bytes.
 const LONGEST: usize = 200;
 
-/// A control group of cgroup v2: tasks that begin in it, and what is written to files of the kernel.
+/// A control group of all variants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupTable {
+    /// Its path below the root, such as `web/db`; what is above has a table of its own.
+    pub path: String,
+    /// What it is.
+    #[serde(flatten)]
+    pub entry: GroupEntry,
+}
+
+/// A control group of cgroup v2: tasks that begin in it, and what is written to files of the kernel.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct GroupEntry {
     /// Names of tasks as timelines have them; `*` stands for any letters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -76,6 +86,58 @@ fn add(all: &mut Vec<(String, String)>, start: &str, files: &BTreeMap<String, Wo
     }
 }
 
+/// The groups of `tables` with what `own` says otherwise, file by file, and those that only `own` has.
+pub(super) fn merged(
+    tables: &[GroupTable],
+    own: &BTreeMap<String, GroupEntry>,
+) -> BTreeMap<String, GroupEntry> {
+    let flat = |entry: &GroupEntry| GroupEntry {
+        files: entry.writes().into_iter().map(|(file, text)| (file, Word::Text(text))).collect(),
+        ..entry.clone()
+    };
+    let mut all: BTreeMap<String, GroupEntry> =
+        tables.iter().map(|table| (table.path.clone(), flat(&table.entry))).collect();
+    for (path, entry) in own {
+        let entry = flat(entry);
+        let group = all.entry(path.clone()).or_default();
+        group.files.extend(entry.files);
+        group.core_cookie |= entry.core_cookie;
+        group.session |= entry.session;
+        if !entry.tasks.is_empty() {
+            group.tasks = entry.tasks;
+        }
+    }
+    all
+}
+
+/// What is wrong with `tables` whatever variants add: the field, what was found and what was expected.
+pub(super) fn wrong_tables(tables: &[GroupTable]) -> Option<(String, String, &'static str)> {
+    let paths: Vec<&str> = tables.iter().map(|table| table.path.as_str()).collect();
+    for (at, path) in paths.iter().enumerate() {
+        let refuse = |found: String, expected| Some(("group: path".to_string(), found, expected));
+        if !is_path(path) {
+            return refuse(format!("`{path}`"), PATH);
+        }
+        if paths[..at].contains(path) {
+            return refuse(format!("`{path}` twice"), "each path once");
+        }
+        if let Some((above, _)) = path.rsplit_once('/')
+            && !paths.contains(&above)
+        {
+            let found = format!("`{path}` without `{above}`");
+            return refuse(found, "a [[group]] for the group above, too");
+        }
+    }
+    None
+}
+
+/// What a path is.
+const PATH: &str = "names joined by `/`, such as `web/db`, of at most 200 bytes";
+
+fn is_path(path: &str) -> bool {
+    path.len() <= LONGEST && path.split('/').all(|part| !["", ".", ".."].contains(&part))
+}
+
 /// The groups of `entries` and all that are above them, those above first.
 pub(super) fn all(entries: &BTreeMap<String, GroupEntry>) -> Vec<Group> {
     let mut groups: BTreeMap<&str, Group> = BTreeMap::new();
@@ -95,49 +157,47 @@ pub(super) fn all(entries: &BTreeMap<String, GroupEntry>) -> Vec<Group> {
     groups.into_iter().map(|(path, group)| Group { path: path.to_string(), ..group }).collect()
 }
 
-/// What is wrong with `entries`: the field below `groups`, what was found and what was expected.
+/// What is wrong with `entries`: the path, the field below it, what was found and what was expected.
 pub(super) fn wrong(
     entries: &BTreeMap<String, GroupEntry>,
     has: impl Fn(&str) -> bool,
-) -> Option<(String, String, &'static str)> {
+) -> Option<(String, &'static str, String, &'static str)> {
     let uses_cpu =
         entries.values().flat_map(GroupEntry::writes).any(|(f, _)| f.starts_with("cpu."));
     let has_effect = entries.values().any(|e| !e.files.is_empty() || e.core_cookie || e.session);
     for (path, entry) in entries {
-        let parts = || path.split('/');
-        if path.len() > LONGEST || parts().any(|p| ["", ".", ".."].contains(&p)) {
-            let expected = "names joined by `/`, such as `web/db`, of at most 200 bytes";
-            return Some((String::new(), format!("`{path}`"), expected));
+        if !is_path(path) {
+            return Some((String::new(), "", format!("`{path}`"), PATH));
         }
         for (file, _) in entry.writes() {
             if !CONTROLLERS.iter().any(|c| file.starts_with(c)) {
                 let expected = "`tasks`, `core_cookie`, `session`, or a file of the controllers cpu and cpuset, such as `cpu.max`";
-                return Some((path.clone(), format!("`{file}`"), expected));
+                return Some((path.clone(), "", format!("`{file}`"), expected));
             }
         }
         if !has_effect {
             let expected =
                 "a file such as `cpu.weight`, `core_cookie` or `session` in one of the groups";
-            return Some((path.clone(), "tasks alone".to_string(), expected));
+            return Some((path.clone(), "", "tasks alone".to_string(), expected));
         }
         if entry.core_cookie && !has("SCHED_CORE") {
             let expected = "none without `config = { SCHED_CORE = true }` in the source";
-            return Some((format!("{path}.core_cookie"), "true".to_string(), expected));
+            return Some((path.clone(), "core_cookie", "true".to_string(), expected));
         }
         if entry.session && !has("SCHED_AUTOGROUP") {
             let expected = "none without `config = { SCHED_AUTOGROUP = true }` in the source";
-            return Some((format!("{path}.session"), "true".to_string(), expected));
+            return Some((path.clone(), "session", "true".to_string(), expected));
         }
         if entry.session && uses_cpu {
             let expected = "none beside groups with files of cpu: the kernel has autogroups for tasks of the root group";
-            return Some((format!("{path}.session"), "true".to_string(), expected));
+            return Some((path.clone(), "session", "true".to_string(), expected));
         }
         if !entry.tasks.is_empty() {
             let below = format!("{path}/");
             if let Some(other) = entries.keys().find(|other| other.starts_with(&below)) {
                 let found = format!("some, with `{other}` below");
                 let expected = "none: a group of cgroup v2 has tasks or groups with controllers";
-                return Some((format!("{path}.tasks"), found, expected));
+                return Some((path.clone(), "tasks", found, expected));
             }
         }
     }
@@ -189,7 +249,7 @@ mod tests {
         let files = [("cpu.max", "50000 100000"), ("cpu.weight", "200")];
         let expected =
             [group("b", &["*"], &[]), group("web", &[], &[]), group("web/db", &["a*"], &files)];
-        assert_eq!(file.variants[0].groups(), expected);
+        assert_eq!(file.groups(0), expected);
         let again = toml::to_string(&file).unwrap();
         assert_eq!(ExperimentFile::parse(&again, "x.toml").unwrap(), file);
         let json = serde_json::to_string(&file).unwrap();

@@ -1,6 +1,6 @@
 //! What variants with a source or a scheduler have that others have not, and the release of each.
 
-use super::{ExperimentFile, HostEntry, NO_RELEASE, SourceEntry, groups};
+use super::{ExperimentFile, HostEntry, NO_RELEASE, SourceEntry};
 use crate::{DefinitionError, folder_of};
 use kernel::{MechanismId, Version};
 use std::path::Path;
@@ -34,12 +34,6 @@ impl ExperimentFile {
             }
             if let Some((field, found, expected)) = v.host.as_ref().and_then(HostEntry::wrong) {
                 return Err(refuse(&format!("host.{field}"), found, expected));
-            }
-            let has = |option: &str| v.source.as_ref().is_none_or(|source| source.has(option));
-            if let Some((at, found, expected)) = groups::wrong(&v.groups, has) {
-                let field =
-                    if at.is_empty() { "groups".to_string() } else { format!("groups.{at}") };
-                return Err(refuse(&field, found, expected));
             }
             let Some(source) = &v.source else {
                 if v.kernel == NO_RELEASE && self.machine == machine::HOST {
