@@ -67,10 +67,10 @@ macro_rules! for_each_benchmark {
 pub use benchmarks::{Benchmark, BuildError, Target, no_traces};
 pub use counter::Counter;
 pub use program::{
-    BarrierId, Capacity, Clients, CondId, Condition, CounterId, Device, DeviceId, FlagId,
+    BarrierId, Capacity, Chunks, Clients, CondId, Condition, CounterId, Device, DeviceId, FlagId,
     Histogram, HistogramId, IdleExit, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op,
-    Policy, Program, ProgramId, Queue, QueueId, QueueKind, Reading, Since, Spawn, Spread, TimerId,
-    Work, Workload,
+    Policy, Pool, PoolId, Program, ProgramId, Queue, QueueId, QueueKind, Reading, Since, Spawn,
+    Spread, TimerId, Work, Workload,
 };
 /// rt-app under its name in experiment files.
 pub use rtapp as rt_app;
