@@ -101,7 +101,8 @@ impl QueueState {
         self.next += 1;
         let Some(capacity) = queue.capacity else { return Some((message, false)) };
         let free = capacity.messages - (self.messages.len() as u32).min(capacity.messages);
-        let room = free >= capacity.wake_writers_at;
+        // In order, it may be a blocked writer's turn although there is no room.
+        let room = queue.ordered || free >= capacity.wake_writers_at;
         self.full &= !room;
         Some((message, room && !self.writers.is_empty()))
     }
@@ -171,13 +172,8 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// A message from outside of all tasks comes to `cpu`: the `number`th request of a user on another machine, or word from a partition.
     pub(super) fn arrive(&mut self, cpu: Cpu, id: QueueId, client: Option<u32>, number: u32) {
         let origin = Origin { began_ns: self.w.now_ns, number };
-        let message = Message {
-            written_ns: self.w.now_ns,
-            writer: cpu,
-            client,
-            origin,
-            answers: None,
-        };
+        let message =
+            Message { written_ns: self.w.now_ns, writer: cpu, client, origin, answers: None };
         self.deliver(cpu, None, id, message);
     }
 
@@ -292,5 +288,40 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             self.hold(cpu, from, id, self.w.hw.channel(kind).waking);
         }
         self.wake(peer, cpu, task, !futex);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(number: u32) -> Message {
+        let origin = Origin { began_ns: 0, number };
+        Message { written_ns: 0, writer: 0, client: None, origin, answers: None }
+    }
+
+    /// Of a queue of two in order: the next one finds room behind two others, and all come out by their numbers.
+    #[test]
+    fn messages_in_order_wait_for_those_before() {
+        let queue = Queue::bounded(2, true);
+        let mut state = QueueState::new(&queue);
+        let mut read = Vec::new();
+        let mut take = |state: &mut QueueState| {
+            let taken = state.take(&queue).map(|(message, _)| message.origin.number);
+            read.extend(taken);
+            taken.is_some()
+        };
+        for number in [3, 2] {
+            assert!(!state.is_full_for(&queue, number));
+            state.put(&queue, message(number));
+            assert!(!take(&mut state), "1 is not there");
+        }
+        assert!(state.is_full_for(&queue, 4) && !state.is_full_for(&queue, 1));
+        state.put(&queue, message(1));
+        while take(&mut state) {}
+        assert!(!state.is_full_for(&queue, 5));
+        state.put(&queue, message(4));
+        assert!(take(&mut state));
+        assert_eq!(read, [1, 2, 3, 4]);
     }
 }

@@ -138,6 +138,7 @@ fn mixed(
             Part::Timer(ns) => ops.push(Op::TimerWait {
                 timer,
                 period_ns: u64::from(*ns),
+                spread: Spread::Fixed,
                 missed: Missed::CatchUp,
             }),
             Part::Exchange => ops.extend([Op::Send(shared.queue), Op::Receive(shared.queue)]),

@@ -35,7 +35,8 @@ fn benchmarks() -> Vec<Benchmark> {
             array_mib: 8,
             passes: 3,
             element_cycles: 1.0,
-            cpus: cpus("0-1,4"),
+            threads: None,
+            cpus: Some(cpus("0-1,4")),
         }),
         Benchmark::Schbench(schbench::Params {
             message_threads: 1,
