@@ -138,6 +138,19 @@ impl Params {
         }
     }
 
+    /// The result's name, its unit, and how much of it a burst is.
+    pub fn result(&self) -> (&'static str, &'static str, f64) {
+        let burst_us = self.burst_us();
+        match self.kind {
+            Kind::Cpu { .. } => (WORK_MS_PER_S, "ms/s", burst_us / 1e3),
+            Kind::Bandwidth { gb_per_s } => (MB_PER_S, "MB/s", gb_per_s * burst_us / 1e3),
+            Kind::Cache { touches_per_us, .. } => {
+                (TOUCHES_PER_US, "touches/us", touches_per_us * burst_us / 1e6)
+            }
+            Kind::Wakeups { .. } => (WAKEUPS_PER_S, "wake-ups/s", 1.0),
+        }
+    }
+
     /// Work in a row, in us.
     pub fn burst_us(&self) -> f64 {
         match self.kind {
@@ -207,15 +220,7 @@ fn repeated(first: Option<Op>, ops: Vec<Op>) -> Vec<Op> {
 }
 
 fn metrics(w: &mut Workload, params: &Params, times: HistogramId, window: Window) {
-    let burst_us = params.burst_us();
-    let (name, unit, units) = match params.kind {
-        Kind::Cpu { .. } => (WORK_MS_PER_S, "ms/s", burst_us / 1e3),
-        Kind::Bandwidth { gb_per_s } => (MB_PER_S, "MB/s", gb_per_s * burst_us / 1e3),
-        Kind::Cache { touches_per_us, .. } => {
-            (TOUCHES_PER_US, "touches/us", touches_per_us * burst_us / 1e6)
-        }
-        Kind::Wakeups { .. } => (WAKEUPS_PER_S, "wake-ups/s", 1.0),
-    };
+    let (name, unit, units) = params.result();
     let Window { from, to, .. } = window;
     w.metrics.push(Metric {
         name: name.to_string(),

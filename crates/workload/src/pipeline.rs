@@ -20,6 +20,8 @@ use stats::Better;
 const NAME: &str = "pipeline";
 /// Stages that a pipeline may have.
 const MAX_STAGES: usize = 32;
+/// Letters of a thread's name (`TASK_COMM_LEN`).
+const MAX_NAME: usize = 15;
 /// Percentiles of an item's time.
 const PERCENTS: [f64; 2] = [50.0, 99.0];
 
@@ -79,6 +81,17 @@ impl Params {
             stage.distribution.check(NAME, "stages.distribution")?;
             if let Some(memory) = &stage.memory {
                 memory.check(NAME)?;
+            }
+            let fits = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+            if let Some(name) = &stage.name
+                && !((1..=MAX_NAME).contains(&name.len()) && name.chars().all(fits))
+            {
+                return Err(WorkloadError {
+                    program: NAME,
+                    field: "stages.name",
+                    found: format!("{name:?}"),
+                    expected: "1 to 15 letters, digits, `-` and `_`",
+                });
             }
             let last = at + 1 == stages;
             let wrong = |field, found: String, expected| {
@@ -158,4 +171,39 @@ fn metrics(w: &mut Workload, times: HistogramId, window: Window) {
         },
     });
     w.metrics.extend(Metric::latencies("item", times, &PERCENTS));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(change: impl Fn(&mut Params)) -> String {
+        let stage = |threads| Stage {
+            name: None,
+            threads,
+            work_us: 1.0,
+            distribution: Distribution::Constant,
+            ordered: false,
+            memory: None,
+        };
+        let stages = vec![stage(1), stage(2)];
+        let mut params =
+            Params { stages, queue: 1, per_s: None, warmup_s: 0.0, seconds: 1.0, cpus: None };
+        change(&mut params);
+        build(&params, &Costs { cycles_per_us: 1e3 }).expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        let first =
+            "pipeline: stages.threads: found 2, expected 1 in the first stage, which begins items";
+        assert_eq!(refused(|p| p.stages[0].threads = 2), first);
+        let last = "pipeline: stages.ordered: found true, expected false in the last stage, which has no output";
+        assert_eq!(refused(|p| p.stages[1].ordered = true), last);
+        let name =
+            "pipeline: stages.name: found \"a b\", expected 1 to 15 letters, digits, `-` and `_`";
+        assert_eq!(refused(|p| p.stages[1].name = Some("a b".to_string())), name);
+        assert!(refused(|p| p.stages.truncate(1)).contains("stages: found 1, expected 2 to 32"));
+        assert!(refused(|p| p.queue = 0).contains("queue: found 0"));
+    }
 }
