@@ -19,8 +19,8 @@ use serde::Serialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use vm::host_arch;
 use vm::sched_ext::digest_of;
+use vm::{Workers, host_arch};
 use workload::Benchmark;
 
 /// Where this computer's files are.
@@ -110,7 +110,7 @@ pub fn bench(plan: Plan, args: &RunArgs) -> Result<(Bench, Options), Failure> {
     let options = Options {
         root: ROOT.into(),
         journal: journal()?,
-        worker: worker(&plan, args)?,
+        workers: workers(&plan, args)?,
         schedulers: schedulers(&plan, args)?,
         only,
         until: until.map(|percent| Until { percent, budget }),
@@ -125,8 +125,8 @@ pub fn bench(plan: Plan, args: &RunArgs) -> Result<(Bench, Options), Failure> {
     Ok((bench, options))
 }
 
-/// Our worker, where a benchmark needs it.
-fn worker(plan: &Plan, args: &RunArgs) -> Result<Option<PathBuf>, Failure> {
+/// Our programs, where a benchmark needs them.
+fn workers(plan: &Plan, args: &RunArgs) -> Result<Option<Workers>, Failure> {
     let needs = |b: &Benchmark| {
         matches!(
             b,
@@ -135,10 +135,17 @@ fn worker(plan: &Plan, args: &RunArgs) -> Result<Option<PathBuf>, Failure> {
                 | Benchmark::Stream(_)
                 | Benchmark::Schbench(_)
                 | Benchmark::Netperf(_)
+                | Benchmark::Service(_)
+                | Benchmark::Oltp(_)
+                | Benchmark::Parallel(_)
+                | Benchmark::Copies(_)
+                | Benchmark::Pipeline(_)
+                | Benchmark::Build(_)
+                | Benchmark::Noisy(_)
         )
     };
     match plan.file.workloads.iter().any(|w| needs(&w.benchmark)) {
-        true => Ok(Some(cache(&args.guest.cache)?.worker(host_arch()?)?)),
+        true => Ok(Some(cache(&args.guest.cache)?.workers(host_arch()?)?)),
         false => Ok(None),
     }
 }

@@ -386,9 +386,15 @@ mod tests {
     /// Every benchmark's table in the documentation is read, and is written as it was read.
     #[test]
     fn documented_workloads_are_good() {
-        let doc = include_str!("../../../docs/workloads.md");
-        let tables: Vec<&str> =
-            doc.split("```toml\n").skip(1).filter_map(|s| s.split("```").next()).collect();
+        let docs = [
+            include_str!("../../../docs/workloads.md"),
+            include_str!("../../../docs/fleet-workloads.md"),
+        ];
+        let tables: Vec<&str> = docs
+            .iter()
+            .flat_map(|doc| doc.split("```toml\n").skip(1))
+            .filter_map(|s| s.split("```").next())
+            .collect();
         let head = GOOD.split("[[workload]]").next().unwrap();
         let mut names = Vec::new();
         for table in tables {

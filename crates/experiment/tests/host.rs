@@ -19,7 +19,7 @@ fn options(state: &TempDir) -> Options {
     Options {
         root: "/".into(),
         journal: state.path().join("journal"),
-        worker: None,
+        workers: None,
         only: vec![],
         schedulers: vec![],
         until: None,

@@ -52,6 +52,24 @@ impl Latencies {
         self.bins.len()
     }
 
+    /// How many took at most `ns`.
+    pub(crate) fn count_within(&self, ns: u64) -> u64 {
+        self.bins.count_between(0, ns)
+    }
+
+    /// All times together.
+    pub(crate) fn sum_ns(&self) -> u64 {
+        self.sum_ns
+    }
+
+    /// Sum of the reciprocals of the times, a second; `None` without times.
+    pub(crate) fn rates_per_s(&self) -> Option<f64> {
+        let of_bin = |bin: hdrhistogram::iterators::IterationValue<u64>| {
+            bin.count_at_value() as f64 / (bin.value_iterated_to().max(1) as f64 / 1e9)
+        };
+        (self.count() > 0).then(|| self.bins.iter_recorded().map(of_bin).sum())
+    }
+
     /// The single times in ns, in the order of their ends; none where they are not kept.
     pub(crate) fn single_ns(&self) -> &[u64] {
         &self.single_ns
@@ -101,6 +119,19 @@ mod tests {
         };
         assert_eq!(of(true), [1_000_003, 7, 1_000_003]);
         assert!(of(false).is_empty());
+    }
+
+    #[test]
+    fn counts_and_rates_are_within_a_thousandth() {
+        let mut times = Latencies::new(false).expect("a histogram");
+        [1_000_000, 2_000_000, 4_000_000, 4_000_000].into_iter().for_each(|ns| times.record(ns));
+        assert_eq!(
+            [999_000, 2_000_000, 3_990_000, 4_010_000].map(|ns| times.count_within(ns)),
+            [0, 2, 2, 4]
+        );
+        let rates = times.rates_per_s().expect("times");
+        assert!((rates / 2_000.0 - 1.0).abs() < 1e-3, "{rates}");
+        assert_eq!(times.sum_ns(), 11_000_000);
     }
 
     #[test]

@@ -64,11 +64,14 @@ impl Stream {
         }
     }
 
-    /// A draw around `centre`: the mean for `Fixed` and `Exponential`, the median for `LogNormal`.
+    /// A draw around `centre`: the mean for `Fixed` and `Exponential`, the median for `LogNormal`, what
+    /// most draws are for `Bimodal`.
     pub fn draw(&mut self, centre: f64, spread: Spread) -> f64 {
         match spread {
             Spread::Fixed => centre,
             Spread::Exponential => -centre * libm::log(self.unit()),
+            Spread::Bimodal { share, factor } if self.unit() < share => centre * factor,
+            Spread::Bimodal { .. } => centre,
             Spread::LogNormal(sigma) => centre * libm::exp(sigma * self.normal()),
         }
     }
@@ -103,5 +106,8 @@ mod tests {
         assert!((mean - 5.0).abs() < 0.1, "{mean}");
         let above = (0..n).filter(|_| s.draw(5.0, Spread::LogNormal(1.0)) > 5.0).count();
         assert!((above as f64 / f64::from(n) - 0.5).abs() < 0.01, "{above}");
+        let bimodal = Spread::Bimodal { share: 0.2, factor: 3.0 };
+        let mean = (0..n).map(|_| s.draw(5.0, bimodal)).sum::<f64>() / f64::from(n);
+        assert!((mean - 7.0).abs() < 0.1, "{mean}");
     }
 }

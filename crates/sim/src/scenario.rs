@@ -244,6 +244,18 @@ fn read(
             let count = recorded[histogram.index()].count();
             Ok(count as f64 * units / seconds(from, to).ok_or_else(missing)?)
         }
+        Reading::WithinPerSecond { histogram, within_ns, from, to } => {
+            let count = recorded[histogram.index()].count_within(within_ns);
+            Ok(count as f64 / seconds(from, to).ok_or_else(missing)?)
+        }
+        Reading::SumOfRates { histogram, units } => {
+            let rates = recorded[histogram.index()].rates_per_s();
+            Ok(units * rates.ok_or_else(none)?)
+        }
+        Reading::PercentOfTime { histogram, parties, from, to } => {
+            let spent_s = recorded[histogram.index()].sum_ns() as f64 / 1e9;
+            Ok(100.0 * spent_s / (parties * seconds(from, to).ok_or_else(missing)?))
+        }
         Reading::BestPerSecond { histogram, units } => {
             let least_ns = recorded[histogram.index()].least_ns().ok_or_else(none)?;
             Ok(units / (least_ns.max(1) as f64 / 1e9))

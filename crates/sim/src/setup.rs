@@ -193,6 +193,12 @@ fn check_shared(workload: &Workload) -> Result<(), SimError> {
             return refuse(format!("device {at}: slots and together"), found, "at least 1 of each");
         }
     }
+    for (at, pool) in workload.pools.iter().enumerate() {
+        let cycles = [pool.first_cycles, pool.last_cycles];
+        if !cycles.iter().all(|c| c.is_finite() && *c >= 0.0) {
+            return refuse(format!("pool {at}: cycles"), format!("{cycles:?}"), "0 or more");
+        }
+    }
     match workload.barriers.iter().position(|&parties| parties == 0) {
         Some(at) => refuse(format!("barrier {at}: parties"), "0".to_string(), "at least 1"),
         None => Ok(()),

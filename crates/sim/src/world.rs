@@ -128,8 +128,19 @@ pub(crate) enum Doing {
     Until(u64),
     /// Busy-waits.
     Spin(FlagId),
+    /// Busy-waits for the others at a barrier, for so many cycles at most; `generation` is which of the barrier's rounds.
+    AtBarrier { barrier: BarrierId, generation: u32, left: f64 },
     /// Counts units while a flag is set.
     Units { flag: FlagId, unit_cycles: f64, counter: CounterId, done: f64 },
+}
+
+/// The request, or the item of a stream, that a task works on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// When it began.
+    pub(crate) began_ns: u64,
+    /// From 1 on; 0 for none.
+    pub(crate) number: u32,
 }
 
 /// Loops that a program may nest.
@@ -178,6 +189,14 @@ pub struct Task {
     pub(crate) next_waiter: Option<TaskId>,
     /// The user whose request it works on.
     pub(crate) client: Option<u32>,
+    /// That request.
+    pub(crate) origin: Origin,
+    /// Where its answer goes.
+    pub(crate) answers: Option<QueueId>,
+    /// Work that it drew or took last, in cycles.
+    pub(crate) drawn_cycles: f64,
+    /// The round of the barrier to which it has come.
+    pub(crate) arrived: Option<u32>,
     pub(crate) stamp_ns: u64,
     /// The tick's count of time when it last asked for it.
     pub(crate) jiffy: u64,
@@ -220,6 +239,10 @@ impl Task {
             signalled: false,
             next_waiter: None,
             client: None,
+            origin: Origin::default(),
+            answers: None,
+            drawn_cycles: 0.0,
+            arrived: None,
             stamp_ns: 0,
             jiffy: 0,
             first_of_group: false,

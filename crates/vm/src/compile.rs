@@ -27,6 +27,8 @@ pub(crate) struct Sources {
     pub headers: &'static [(&'static str, &'static str)],
     /// How they are compiled.
     pub flags: &'static [&'static str],
+    /// What they are linked with, after them.
+    pub libraries: &'static [&'static str],
 }
 
 impl Sources {
@@ -39,13 +41,14 @@ impl Sources {
     fn checksum(&self) -> String {
         let files = self.files.iter().chain(self.headers);
         let texts = files.map(|(name, text)| format!("{name} {}\n{text}", text.len()));
-        checksum(texts.chain([self.flags.join(" ")]))
+        checksum(texts.chain([self.flags.join(" "), self.libraries.join(" ")]))
     }
 
     fn compile(&self, compiler: &Compiler, directory: &Path, to: &Path) -> Result<(), VmError> {
         let mut command = compiler.command();
         command.args(self.flags).current_dir(directory);
-        command.args(self.files.iter().map(|(name, _)| name)).arg("-o").arg(to);
+        command.args(self.files.iter().map(|(name, _)| name)).args(self.libraries);
+        command.arg("-o").arg(to);
         run(&mut command).map(drop)
     }
 }

@@ -79,7 +79,7 @@ fn of_arch(cache: &Cache, arch: Arch) -> Vec<Check> {
     });
     let programs =
         cache.guest(arch).map(|dir| dir.display().to_string()).map_err(|_| "none".to_owned());
-    let worker = cache.built_worker(arch).ok_or("not built".to_owned());
+    let workers = cache.built_workers(arch).ok_or("not built".to_owned());
     let version = |q: &Qemu| format!("{}.{} ({})", q.version.0, q.version.1, q.place());
     let kvm = kvm(cache, arch, qemu.as_ref().ok());
     vec![
@@ -92,7 +92,7 @@ fn of_arch(cache: &Cache, arch: Arch) -> Vec<Check> {
         Check::new(&format!("{arch}: programs"), programs, &fetch("programs")),
         Check::new(
             &format!("{arch}: worker"),
-            worker.map(|path| path.display().to_string()),
+            workers.map(|built| built.worker.display().to_string()),
             &fetch("worker"),
         ),
         Check { needed: false, help: None, ..Check::new(&format!("{arch}: KVM"), kvm, "") },

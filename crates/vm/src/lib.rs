@@ -49,3 +49,4 @@ pub use arch::Arch;
 pub use error::{GuestError, GuestFault, VmError};
 pub use packages::{Cache, KernelImage, host_arch};
 pub use setting::Accel;
+pub use worker::Workers;

@@ -175,7 +175,7 @@ impl Measurement<'_> {
         let session = Session {
             kernel: self.kernel,
             tree: &self.cache.guest(arch)?,
-            worker: &self.cache.worker(arch)?,
+            workers: &self.cache.workers(arch)?,
             programs: &[&program],
             machine,
             edits: TreeEdits { thread_groups: &BTreeMap::new(), timer_hz: None },

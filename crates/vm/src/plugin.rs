@@ -26,6 +26,7 @@ pub(crate) const PLUGIN: Sources = Sources {
         ("qemu.h", include_str!("plugin/lines/qemu.h")),
     ],
     flags: &["-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-fvisibility=hidden"],
+    libraries: &[],
 };
 
 impl Cache {

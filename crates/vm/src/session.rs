@@ -15,7 +15,7 @@ use crate::programs::{FileSource, Program, WORKER};
 use crate::qemu::Qemu;
 use crate::sched_ext::{self, Outcome, Scheduler};
 use crate::splats::{Splat, splats};
-use crate::{KernelImage, VmError, elf, guest};
+use crate::{KernelImage, VmError, Workers, elf, guest};
 use flate2::read::GzDecoder;
 use kernel::recorded::schedstat::Schedstat;
 use machine::CpuSet;
@@ -76,8 +76,8 @@ pub struct Session<'a> {
     pub kernel: &'a KernelImage,
     /// Unpacked guest programs.
     pub tree: &'a Path,
-    /// The worker ([`crate::Cache::worker`]).
-    pub worker: &'a Path,
+    /// Our programs ([`crate::Cache::workers`]).
+    pub workers: &'a Workers,
     /// What the runs need.
     pub programs: &'a [&'a Program],
     /// QEMU's arguments for the machine and what runs it.
@@ -172,13 +172,13 @@ impl Session<'_> {
             .flat_map(|p| p.files.iter().map(|(path, file)| (path, file)))
             .collect();
         for (path, file) in files {
-            root.file(path, file.mode(), file.content(self.tree, self.worker)?);
+            root.file(path, file.mode(), file.content(self.tree, self.workers)?);
         }
         let mut job = "echo 1 > /proc/sys/kernel/sched_schedstats\nip link set lo up\n".to_owned();
         let loads = self.add_schedulers(&mut root, runs, &mut job)?;
         if runs.iter().any(|run| run.counted || run.scheduler.is_some()) {
             let worker = FileSource::Worker;
-            root.file(WORKER, worker.mode(), worker.content(self.tree, self.worker)?);
+            root.file(WORKER, worker.mode(), worker.content(self.tree, self.workers)?);
         }
         if runs.iter().any(|run| run.counted) {
             job.push_str(&format!("/{WORKER} mark at=watch\n"));

@@ -38,7 +38,8 @@ fn small() -> [Benchmark; 5] {
             array_mib: 1,
             passes: 2,
             element_cycles: 1.0,
-            cpus: cpu,
+            threads: None,
+            cpus: Some(cpu),
         }),
         Benchmark::Schbench(schbench::Params {
             message_threads: 2,

@@ -56,6 +56,14 @@ macro_rules! built {
     (costs $module:ident $params:ident $target:ident) => {
         Ok(crate::$module::build($params, &crate::$module::Costs::of($target.constants)?)?.into())
     };
+    (online $module:ident $params:ident $target:ident) => {
+        Ok(crate::$module::build(
+            $params,
+            &crate::$module::Costs::of($target.constants)?,
+            &$target.online,
+        )?
+        .into())
+    };
     (file $module:ident $params:ident $target:ident) => {
         crate::$module::build_file($params, $target)
     };
@@ -72,6 +80,9 @@ macro_rules! file_of {
         let _ = $params;
         None
     }};
+    (online $params:ident) => {
+        file_of!(costs $params)
+    };
     (file $params:ident) => {
         Some($params.file.as_str()).filter(|file| !file.is_empty())
     };

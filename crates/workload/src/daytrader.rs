@@ -43,6 +43,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
             count,
             think_ns: params.think_ms * 1e6,
             spread: THINK,
+            open: false,
             irq_cpus: params.irq_cpus.clone(),
             first_ns: tasks::FIRST_REQUEST_NS,
             within_ns: (params.think_ms * 1e6) as u64,

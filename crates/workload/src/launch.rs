@@ -15,6 +15,9 @@ const LONG_SINCE_NS: u64 = 10_000_000;
 /// The shell acts at any point of a second of this length, so that runs meet ticks and timers at any phase.
 const WITHIN_NS: u64 = 100_000_000;
 
+/// When what the shell starts is up, where that is little.
+pub(crate) const STARTED_NS: u64 = 500_000_000;
+
 /// From exec to `main`.
 const START: Op = Op::Compute(Work { cycles: START_CYCLES, spread: Spread::LogNormal(0.2) });
 

@@ -5,13 +5,18 @@
 
 pub mod background;
 mod benchmarks;
+pub mod build;
 mod check;
+mod clock_costs;
 pub mod command;
+pub mod copies;
 pub mod counter;
 pub mod daytrader;
 pub mod dbench;
+mod distribution;
 pub mod ebizzy;
 pub mod false_sharing;
+mod footprint;
 pub mod gitsource;
 pub mod hackbench;
 pub mod kernbench;
@@ -19,11 +24,16 @@ pub mod kvm;
 mod launch;
 pub mod netperf;
 mod no_costs;
+pub mod noisy;
+pub mod oltp;
+pub mod parallel;
+pub mod pipeline;
 mod program;
 pub mod replay;
 pub mod rtapp;
 pub mod schbench;
 pub mod sched_pipe;
+pub mod service;
 pub mod stream;
 pub mod tbench;
 pub mod together;
@@ -32,11 +42,11 @@ mod window;
 /// Calls `$then!` with the table of the built-in benchmarks, a line for each:
 /// * its module, which is also its name in experiment files;
 /// * its variant of [`Benchmark`];
-/// * `costs` where its module builds it from `Params` and `Costs`, `file` where from the text of `Params::file`, `trace` where from
+/// * `costs` where its module builds it from `Params` and `Costs`, `online` where from the CPUs that are online as well, `file` where from the text of `Params::file`, `trace` where from
 ///   the recording `Params::trace`;
 /// * why guests in QEMU cannot run it, where they cannot.
 ///
-/// The order is that of `docs/workloads.md`.
+/// The order is that of `docs/workloads.md` and then `docs/fleet-workloads.md`.
 #[macro_export]
 macro_rules! for_each_benchmark {
     ($then:ident) => {
@@ -49,7 +59,7 @@ macro_rules! for_each_benchmark {
             daytrader Daytrader costs
                 (not in guests: "its users are on other machines, and a guest is alone");
             false_sharing FalseSharing costs;
-            stream Stream costs;
+            stream Stream online;
             tbench Tbench costs;
             dbench Dbench costs;
             kernbench Kernbench costs
@@ -61,17 +71,26 @@ macro_rules! for_each_benchmark {
                 (not in guests: "it is what tasks did, and no program");
             command Command costs
                 (not in guests: "its programs are this computer's");
+            service Service costs;
+            oltp Oltp costs;
+            parallel Parallel online;
+            copies Copies online;
+            pipeline Pipeline costs;
+            build Build costs;
+            noisy Noisy costs;
         }
     };
 }
 
 pub use benchmarks::{Benchmark, BuildError, Target, no_traces};
 pub use counter::Counter;
+pub use distribution::Distribution;
+pub use footprint::Footprint;
 pub use program::{
-    BarrierId, Capacity, Clients, CondId, Condition, CounterId, Device, DeviceId, FlagId,
+    BarrierId, Capacity, Chunks, Clients, CondId, Condition, CounterId, Device, DeviceId, FlagId,
     Histogram, HistogramId, IdleExit, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op,
-    Policy, Program, ProgramId, Queue, QueueId, QueueKind, Reading, Since, Spawn, Spread, TimerId,
-    Work, Workload,
+    Policy, Pool, PoolId, Program, ProgramId, Queue, QueueId, QueueKind, Reading, Since, Spawn,
+    Spread, TimerId, Work, Workload,
 };
 /// rt-app under its name in experiment files.
 pub use rtapp as rt_app;

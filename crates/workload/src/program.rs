@@ -4,16 +4,18 @@ mod ids;
 mod metric;
 mod op;
 mod policy;
+mod pool;
 mod renumber;
 mod shared;
 
 pub use ids::{
-    BarrierId, CondId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId, MarkId, ProgramId,
-    QueueId, TimerId,
+    BarrierId, CondId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId, MarkId, PoolId,
+    ProgramId, QueueId, TimerId,
 };
 pub use metric::{Metric, Reading};
 pub use op::{Condition, MemoryUse, Missed, Op, Since, Spread, Work};
 pub use policy::Policy;
+pub use pool::{Chunks, Pool};
 pub(crate) use renumber::Offsets;
 pub use shared::{Capacity, Clients, Device, Histogram, Queue, QueueKind};
 
@@ -66,6 +68,8 @@ pub struct Workload {
     pub conds: u16,
     /// Parties of each barrier, by [`BarrierId`].
     pub barriers: Vec<u32>,
+    /// Iterations of loops by [`PoolId`].
+    pub pools: Vec<Pool>,
     /// Number of periodic timers.
     pub timers: u16,
     /// Number of flags.
@@ -147,6 +151,12 @@ impl Workload {
     pub fn barrier(&mut self, parties: u32) -> BarrierId {
         self.barriers.push(parties);
         BarrierId(self.barriers.len() as u16 - 1)
+    }
+
+    /// Adds a loop's iterations.
+    pub fn pool(&mut self, pool: Pool) -> PoolId {
+        self.pools.push(pool);
+        PoolId(self.pools.len() as u16 - 1)
     }
 
     /// Adds a periodic timer.

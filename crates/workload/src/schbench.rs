@@ -5,13 +5,13 @@
 //! wake-up latency. The worker then sleeps (`-s`), as a request would on the network, and multiplies matrices (`-n`,
 //! `-F`); both together are the request latency.
 
+pub use crate::clock_costs::ClockCosts as Costs;
 use crate::program::{
     Metric, Op, Program, Queue, QueueKind, Reading, Since, Spread, Work, Workload,
 };
 use crate::window::Window;
 use crate::{WorkloadError, check, launch};
 use machine::CpuSet;
-use machine::constants::{Constants, MissingConstant};
 use serde::{Deserialize, Serialize};
 use stats::Better;
 
@@ -37,20 +37,6 @@ pub struct Params {
     pub seconds: f64,
     /// CPUs it is bound to; all where absent.
     pub cpus: Option<CpuSet>,
-}
-
-/// What the program's steps cost on a machine, beside its system calls.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Costs {
-    /// Cycles in a us of the nominal clock.
-    pub cycles_per_us: f64,
-}
-
-impl Costs {
-    /// From the constants of a machine.
-    pub fn of(constants: &Constants) -> Result<Costs, MissingConstant> {
-        Ok(Costs { cycles_per_us: constants.value("nominal_khz")? / 1e3 })
-    }
 }
 
 /// Builds the workload.

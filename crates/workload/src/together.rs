@@ -208,6 +208,7 @@ fn copy(all: &mut Workload, part: &Part, metrics: bool) -> Result<Offsets, Workl
         ("programs", all.programs.len() + w.programs.len()),
         ("queues", all.queues.len() + w.queues.len()),
         ("barriers", all.barriers.len() + w.barriers.len()),
+        ("loops", all.pools.len() + w.pools.len()),
         ("devices", all.devices.len() + w.devices.len()),
         ("histograms", all.histograms.len() + w.histograms.len()),
     ];
@@ -220,6 +221,7 @@ fn copy(all: &mut Workload, part: &Part, metrics: bool) -> Result<Offsets, Workl
     }
     all.queues.extend_from_slice(&w.queues);
     all.barriers.extend_from_slice(&w.barriers);
+    all.pools.extend_from_slice(&w.pools);
     all.devices.extend_from_slice(&w.devices);
     all.histograms.extend(w.histograms.iter().map(|h| by.histogram(h)));
     all.spawns.extend(w.spawns.iter().map(|spawn| by.spawn(spawn)));

@@ -136,7 +136,7 @@ fn timers_are_each_threads_own_or_shared_and_start_with_the_thread() {
         let built = good(&text, &seconds(1.0));
         let ops = built.workload.programs.iter().filter(|p| p.name == "t").flat_map(|p| &p.ops);
         let waits = ops.filter_map(|op| match op {
-            Op::TimerWait { timer, period_ns, missed } => Some((*timer, *period_ns, *missed)),
+            Op::TimerWait { timer, period_ns, missed, .. } => Some((*timer, *period_ns, *missed)),
             _ => None,
         });
         waits.collect::<Vec<_>>()

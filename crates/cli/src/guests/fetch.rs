@@ -35,7 +35,7 @@ pub fn fetch(args: &FetchArgs) -> Result<(), Failure> {
         }
         if wants(Part::Worker) {
             begin("compiler");
-            done(format!("{arch}: worker {}\n", cache.worker(arch)?.display()))?;
+            done(format!("{arch}: worker {}\n", cache.workers(arch)?.worker.display()))?;
         }
     }
     bar.finish_and_clear();

@@ -26,7 +26,7 @@ use vm::sched_ext::{Outcome, Scheduler};
 use vm::session::{Answer, GuestRun, Heard, Session};
 use vm::shown::in_words;
 use vm::splats::Splat;
-use vm::{Accel, Trial, VmError};
+use vm::{Accel, Trial, VmError, Workers};
 
 /// A run: its cell and number.
 type Task = (usize, u32);
@@ -81,7 +81,7 @@ pub(super) struct Ground<'a> {
     options: &'a Options,
     qemu: Qemu,
     tree: PathBuf,
-    pub(super) worker: PathBuf,
+    pub(super) workers: Workers,
     /// QEMU's arguments for what executes guests.
     pub(super) accel: Vec<String>,
     /// This computer, where guests run on its processor.
@@ -107,7 +107,7 @@ impl Ground<'_> {
         let session = Session {
             kernel: &boot.kernel,
             tree: &self.tree,
-            worker: &self.worker,
+            workers: &self.workers,
             programs,
             machine: &machine,
             edits: board.edits(),
@@ -285,12 +285,11 @@ impl Bench {
         let failed = |e| self.failed(e);
         let board = self.board(false).map_err(failed)?;
         let arch = board.arch();
-        let wants_worker =
-            |p: &Program| p.files.iter().any(|(_, file)| *file == vm::programs::FileSource::Worker);
+        let wants_worker = |p: &Program| p.files.iter().any(|(_, file)| file.is_ours());
         let wants_it = self.has_schedulers() || self.programs.iter().any(wants_worker);
-        let worker = match wants_it {
-            true => options.cache.worker(arch).map_err(failed)?,
-            false => PathBuf::new(),
+        let workers = match wants_it {
+            true => options.cache.workers(arch).map_err(failed)?,
+            false => Workers::default(),
         };
         let qemu = Qemu::find(&options.cache, arch).map_err(failed)?;
         let tree = options.cache.guest(arch).map_err(failed)?;
@@ -305,7 +304,7 @@ impl Bench {
             options,
             qemu,
             tree,
-            worker,
+            workers,
             accel,
             host,
             distances: Distances::new(&hardware(&self.plan.machine, &board)),

@@ -94,7 +94,7 @@ impl Bench {
         tell: &mut dyn FnMut(Told),
     ) -> Result<Vec<Vec<Counted>>, ExperimentError> {
         let mut ground = self.ground(options)?;
-        ground.worker = options.cache.worker(self.arch()?).map_err(|e| self.failed(e))?;
+        ground.workers = options.cache.workers(self.arch()?).map_err(|e| self.failed(e))?;
         let boots: BTreeSet<&Boot> = self.variants.iter().map(|v| &v.boot).collect();
         let mut all: Vec<Vec<Counted>> = self.jobs.iter().map(|_| Vec::new()).collect();
         for (at, boot) in boots.iter().enumerate() {

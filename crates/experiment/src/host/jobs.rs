@@ -235,11 +235,11 @@ fn built(plan: &Plan, entry: &WorkloadEntry) -> Result<workload::Workload, Engin
 
 fn put_files(program: &Program, options: &Options, files: &Path) -> Result<(), EngineError> {
     use std::os::unix::fs::PermissionsExt;
-    let worker = options.worker.clone().unwrap_or_default();
+    let workers = options.workers.clone().unwrap_or_default();
     for (path, source) in &program.files {
         let to = files.join(path);
         let io = |source| HostError::Io { path: to.clone(), source };
-        let content = source.content(&options.root, &worker)?;
+        let content = source.content(&options.root, &workers)?;
         if let Some(dir) = to.parent() {
             std::fs::create_dir_all(dir).map_err(io)?;
         }

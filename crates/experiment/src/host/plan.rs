@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::realise::HostScheduler;
+use vm::Workers;
 
 /// When runs end that go on until they are precise enough.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,8 +22,8 @@ pub struct Options {
     pub root: PathBuf,
     /// The journal of changes.
     pub journal: PathBuf,
-    /// Our worker for benchmarks that no package has, where one needs it.
-    pub worker: Option<PathBuf>,
+    /// Our programs for benchmarks that no package has, where one needs them.
+    pub workers: Option<Workers>,
     /// The variants that this boot runs; all if empty.
     pub only: Vec<String>,
     /// By variant: its sched_ext scheduler, where it has one.

@@ -6,8 +6,11 @@
 //! works for that user until it replies (`reply`). The response time is then recorded, from arrival to reply, and the
 //! user's next request is set for when a drawn time to think is over.
 //!
+//! In an open loop the next request is set when one arrives, and the response time is that of the request that the replying task works on,
+//! as several of a user's may be under way.
+//!
 //! Users who think count as active, those who wait do not: tasks have to answer them. A reply without a request is
-//! misuse and ends the run (`progress`). Messages and the waking of readers are left to `queues`, and `hotplug` moves
+//! misuse and ends the run (`progress`) in a closed loop. Messages and the waking of readers are left to `queues`, and `hotplug` moves
 //! interrupts off a CPU that goes offline.
 
 use super::Sim;
@@ -18,6 +21,7 @@ use crate::setup::Setup;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Phase, TaskId};
+use workload::Clients;
 
 /// One user.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +32,8 @@ pub(super) struct User {
     pub(super) irq_cpu: Cpu,
     /// When its request arrived.
     since_ns: u64,
+    /// Requests so far.
+    sent: u32,
     waits: bool,
 }
 
@@ -47,7 +53,13 @@ impl Users {
             for _ in 0..clients.count {
                 let nth = think.below(cpus.len() as u64) as usize;
                 let irq_cpu = cpus.iter().nth(nth).unwrap_or(0) as Cpu;
-                list.push(User { group: group as u16, irq_cpu, since_ns: 0, waits: false });
+                list.push(User {
+                    group: group as u16,
+                    irq_cpu,
+                    since_ns: 0,
+                    sent: 0,
+                    waits: false,
+                });
             }
         }
         Users { list, think }
@@ -71,16 +83,27 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let now_ns = self.w.now_ns;
         let u = &mut self.users.list[user as usize];
         (u.since_ns, u.waits) = (now_ns, true);
-        let (cpu, group) = (u.irq_cpu, u.group);
-        self.progress.active -= 1;
+        u.sent += 1;
+        let (cpu, group, number) = (u.irq_cpu, u.group, u.sent);
+        let clients = &self.setup.workload.clients[group as usize];
+        if clients.open {
+            self.think(user, clients);
+        } else {
+            self.progress.active -= 1;
+        }
         self.here = cpu;
         if self.w.cpus[cpu as usize].phase == Phase::Running {
             self.settle(cpu);
             self.w.charge_kernel(cpu, self.w.hw.kernel.packet);
         }
-        let requests = self.setup.workload.clients[group as usize].requests;
-        self.deliver(cpu, None, requests, Some(user));
+        self.arrive(cpu, clients.requests, Some(user), number);
         self.cpu_event(cpu);
+    }
+
+    /// The next request of `user` comes when it has thought.
+    fn think(&mut self, user: u32, clients: &Clients) {
+        let think_ns = self.users.think.draw(clients.think_ns, clients.spread).max(1.0) as u64;
+        self.timeline.events.set(self.timeline.slots.user(user), self.w.now_ns + think_ns);
     }
 
     /// The reply of the running `task` leaves: its user thinks again.
@@ -91,13 +114,19 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                 .misuse(task, "found a reply without a request, expected one for each request");
         };
         let u = &mut self.users.list[user as usize];
+        let clients = &self.setup.workload.clients[u.group as usize];
+        if clients.open {
+            self.record(
+                clients.responses,
+                self.w.now_ns - self.w.tasks[task.index()].origin.began_ns,
+            );
+            return self.next_op(task);
+        }
         u.waits = false;
         let response_ns = self.w.now_ns - u.since_ns;
-        let clients = &self.setup.workload.clients[u.group as usize];
         self.record(clients.responses, response_ns);
-        let think_ns = self.users.think.draw(clients.think_ns, clients.spread).max(1.0) as u64;
+        self.think(user, clients);
         self.progress.active += 1;
-        self.timeline.events.set(self.timeline.slots.user(user), self.w.now_ns + think_ns);
         self.next_op(task)
     }
 }

@@ -48,6 +48,9 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             c.done_ns = NEVER;
             if !matches!(doing, Doing::Until(_) | Doing::Spin(_) | Doing::Units { .. }) {
                 c.debt = 0.0;
+                if let Doing::AtBarrier { left, .. } = doing {
+                    *left = 0.0;
+                }
                 if let Doing::Cycles(left) = doing {
                     if self.memory.paced {
                         self.memory.paces[cpu as usize].cycles += *left;
@@ -67,6 +70,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         }
         match doing {
             Doing::Cycles(left) => *left = (*left - for_task).max(0.0),
+            Doing::AtBarrier { left, .. } => *left = (*left - for_task).max(0.0),
             Doing::Units { unit_cycles, done, .. } => *done += for_task / *unit_cycles,
             Doing::Until(_) | Doing::Spin(_) | Doing::Nothing => {}
         }
@@ -80,6 +84,12 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let (Phase::Running, Some(task)) = (c.phase, c.curr) else { return };
         let left = match self.w.tasks[task.index()].doing {
             Doing::Cycles(left) => left * c.slow + c.debt,
+            Doing::AtBarrier { barrier, generation, left } => {
+                match self.shared.barriers[barrier.index()].is_past(generation) {
+                    true => c.debt,
+                    false => left + c.debt,
+                }
+            }
             Doing::Nothing => c.debt,
             Doing::Until(at_ns) => {
                 c.done_ns = at_ns.max(self.w.now_ns);
@@ -265,7 +275,9 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             let Some(task) = self.w.cpus[cpu as usize].curr else { continue };
             let watches = match self.w.tasks[task.index()].doing {
                 Doing::Spin(f) | Doing::Units { flag: f, .. } => f == flag,
-                Doing::Cycles(_) | Doing::Until(_) | Doing::Nothing => false,
+                Doing::Cycles(_) | Doing::AtBarrier { .. } | Doing::Until(_) | Doing::Nothing => {
+                    false
+                }
             };
             if watches && self.w.cpus[cpu as usize].phase == Phase::Running {
                 self.settle(cpu);

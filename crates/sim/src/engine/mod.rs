@@ -6,7 +6,7 @@
 //! choose again or are kicked, a running task is pushed), and governors hear whose utilisation changed ([`governors`]).
 //!
 //! Programs go step by step ([`steps`]) until a step takes time or the task sleeps. What they share is in [`shared`], and
-//! has a room for each kind: [`queues`], [`sync`], [`devices`]. How fast they go is their core's rate and clock, and where
+//! has a room for each kind: [`queues`], [`sync`], [`spin_barrier`], [`pools`], [`devices`]. How fast they go is their core's rate and clock, and where
 //! programs use memory also their [`pace`]. Whoever changes another CPU's speed settles that CPU first and sets its next
 //! event anew (`settle`, `aim`, `arm`).
 //!
@@ -27,11 +27,13 @@ mod memory;
 mod modelled;
 mod pace;
 pub(crate) mod partitions;
+mod pools;
 mod progress;
 mod queues;
 mod recording;
 mod shared;
 mod sourced;
+mod spin_barrier;
 mod steps;
 mod sync;
 mod tasks;

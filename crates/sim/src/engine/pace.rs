@@ -62,7 +62,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             used = Some((line, LineUser { cpu, cycles, write }));
         }
         self.use_line(cpu, used);
-        let computes = matches!(op, Some(Op::Compute(_) | Op::WorkWhileSet { .. }));
+        let computes =
+            matches!(op, Some(Op::Compute(_) | Op::Portion(_) | Op::WorkWhileSet { .. }));
         if computes && self.memory.working_sets.has(task) {
             self.look_ahead(cpu, task);
         } else {
@@ -91,7 +92,11 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         let most = until_ns.max(1) as f64 * c.rate;
         let cycles = match self.w.tasks[task.index()].doing {
             Doing::Cycles(left) => left.min(most),
-            Doing::Nothing | Doing::Until(_) | Doing::Spin(_) | Doing::Units { .. } => most,
+            Doing::Nothing
+            | Doing::Until(_)
+            | Doing::Spin(_)
+            | Doing::AtBarrier { .. }
+            | Doing::Units { .. } => most,
         };
         let node = self.memory.working_sets.home(task).unwrap_or(0);
         let (memory, bytes) = if cycles > 0.0 {

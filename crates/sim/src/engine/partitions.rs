@@ -57,9 +57,11 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                     Doing::Spin(_) => {
                         Runs::Partition { program: t.program, host_ns: c.debt / c.rate }
                     }
-                    Doing::Nothing | Doing::Cycles(_) | Doing::Until(_) | Doing::Units { .. } => {
-                        Runs::Host
-                    }
+                    Doing::Nothing
+                    | Doing::Cycles(_)
+                    | Doing::AtBarrier { .. }
+                    | Doing::Until(_)
+                    | Doing::Units { .. } => Runs::Host,
                 }
             }
             (Phase::Running | Phase::Waking, _) => Runs::Host,
@@ -79,7 +81,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         if self.w.cpus[cpu as usize].phase == Phase::Running {
             self.settle(cpu);
         }
-        self.deliver(cpu, None, kicks, None);
+        self.arrive(cpu, kicks, None, 0);
         self.cpu_event(cpu);
         K::settle_requests(self);
     }

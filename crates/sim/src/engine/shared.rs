@@ -1,10 +1,11 @@
 //! What the tasks of a workload share, as it starts.
 //!
-//! All of it is there from the first event on; tasks find it by the workload's numbers. `queues`, `sync` and `devices`
-//! have the rules of their kinds, and conditions are `sync`'s. `steps` sets flags and timers, and `partitions` sets
+//! All of it is there from the first event on; tasks find it by the workload's numbers. `queues`, `sync`, `spin_barrier`, `pools`
+//! and `devices` have the rules of their kinds, and conditions are `sync`'s. `steps` sets flags and timers, and `partitions` sets
 //! flags from outside.
 
 use super::devices::DeviceState;
+use super::pools::PoolState;
 use super::queues::QueueState;
 use super::sync::{BarrierState, LockState};
 use super::wait::WaitList;
@@ -19,6 +20,7 @@ pub(super) struct Shared {
     pub(super) conds: Vec<WaitList>,
     pub(super) barriers: Vec<BarrierState>,
     pub(super) devices: Vec<DeviceState>,
+    pub(super) pools: Vec<PoolState>,
     /// By timer: the point at which it was due last, once it runs.
     pub(super) timers: Vec<Option<u64>>,
 }
@@ -32,6 +34,7 @@ impl Shared {
             conds: vec![WaitList::default(); workload.conds as usize],
             barriers: vec![BarrierState::default(); workload.barriers.len()],
             devices: workload.devices.iter().map(DeviceState::new).collect(),
+            pools: vec![PoolState::default(); workload.pools.len()],
             timers: vec![None; workload.timers as usize],
         }
     }

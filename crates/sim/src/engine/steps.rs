@@ -11,7 +11,7 @@ use super::cpu::Step;
 use crate::hardware::Effort;
 use crate::topology::Cpu;
 use crate::trace::Trace;
-use crate::world::{Doing, State, TaskId};
+use crate::world::{Doing, Origin, State, TaskId};
 use machine::CpuSet;
 use workload::{Condition, Missed, Op, QueueKind, Since, TimerId};
 
@@ -39,6 +39,16 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Doing::Until(_) => self.next_op(task),
             Doing::Spin(flag) if !self.shared.flags[flag.0 as usize] => Step::Busy,
             Doing::Spin(_) => self.next_op(task),
+            Doing::AtBarrier { barrier, generation, left } => {
+                if self.barrier_passed(barrier, generation) {
+                    self.pass_barrier(task)
+                } else if left > 0.0 || in_debt {
+                    Step::Busy
+                } else {
+                    self.enter_kernel(task);
+                    Step::Again
+                }
+            }
             Doing::Units { flag, .. } if self.shared.flags[flag.0 as usize] => Step::Busy,
             Doing::Units { counter, done, .. } => {
                 self.recording.counted[counter.0 as usize] += done as u64;
@@ -71,11 +81,21 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                     None => Doing::Cycles(cycles),
                 }
             }
+            Some(&Op::Portion(part)) => {
+                Doing::Cycles(part * self.w.tasks[task.index()].drawn_cycles)
+            }
             Some(&Op::RunFor(ns)) => Doing::Until(self.w.now_ns + ns),
             Some(&Op::SpinUntilSet(flag)) => Doing::Spin(flag),
             Some(&Op::WorkWhileSet { flag, unit_cycles, counter }) => {
                 Doing::Units { flag, unit_cycles, counter, done: 0.0 }
             }
+            Some(Op::Answer) => match self.w.tasks[task.index()].answers {
+                Some(queue) => {
+                    let lead = self.w.hw.send(self.queue(queue).kind);
+                    Doing::Cycles(self.w.effort_cycles(lead))
+                }
+                None => return self.unasked(task),
+            },
             // A read looks first: it takes what is there, or sleeps.
             Some(Op::Receive(_)) if in_debt => return Step::Busy,
             Some(&Op::Receive(queue)) => return self.receive(cpu, task, queue),
@@ -104,11 +124,11 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         let hw = self.w.hw;
         let syscall = Some(Effort::Kernel(hw.kernel.syscall));
         match op {
-            &Op::Send(queue) => Some(hw.send(self.queue(queue).kind)),
+            &Op::Send(queue) | &Op::Ask { queue, .. } => Some(hw.send(self.queue(queue).kind)),
             Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. } | Op::Signal(_) | Op::Broadcast(_) => {
                 Some(Effort::Atomic)
             }
-            Op::Barrier(_) => Some(Effort::Atomic),
+            Op::Barrier(_) | Op::SpinBarrier { .. } | Op::Take { .. } => Some(Effort::Atomic),
             Op::Reply => Some(hw.send(QueueKind::Loopback)),
             Op::Fork(_) | Op::Clone(_) => Some(Effort::Kernel(hw.kernel.fork)),
             Op::Exec => Some(Effort::Kernel(hw.kernel.exec)),
@@ -117,7 +137,10 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Op::Yield => Some(Effort::Kernel(hw.kernel.yields)),
             Op::Sleep { .. } | Op::TimerWait { .. } | Op::WaitChildren => syscall,
             Op::Io { .. } => syscall,
-            Op::Compute(_) | Op::RunFor(_) | Op::Receive(_) => None,
+            Op::Compute(_) | Op::Portion(_) | Op::RunFor(_) | Op::Receive(_) => None,
+            Op::Draw(_) | Op::Begin(_) | Op::Refill(_) => None,
+            // Whom it goes to is known when the task is.
+            Op::Answer => None,
             Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => None,
             Op::Loop { .. } | Op::LoopWhileSet { .. } | Op::SkipIf { .. } => None,
             Op::SetFlag(..) | Op::Stamp | Op::Record { .. } | Op::Mark(_) | Op::Stop => None,
@@ -133,15 +156,20 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                 self.wake_watchers(flag);
             }
             Some(&Op::Memory(used)) => self.set_memory(cpu, task, used),
+            Some(&Op::Draw(work)) => {
+                let cycles = self.draws.work.draw(work.cycles, work.spread);
+                self.w.tasks[task.index()].drawn_cycles = cycles;
+            }
+            Some(&Op::Begin(since)) => {
+                let began_ns = self.since_ns(task, since);
+                let number = self.w.tasks[task.index()].origin.number + 1;
+                self.w.tasks[task.index()].origin = Origin { began_ns, number };
+            }
+            Some(&Op::Refill(pool)) => self.shared.pools[pool.index()].refill(),
             Some(&Op::Mark(mark)) => self.recording.marks[mark.0 as usize] = Some(self.w.now_ns),
             Some(Op::Stamp) => self.w.tasks[task.index()].stamp_ns = self.w.now_ns,
             Some(&Op::Record { histogram, since }) => {
-                let t = &self.w.tasks[task.index()];
-                let since_ns = match since {
-                    Since::Stamp => t.stamp_ns,
-                    Since::Message => t.message_ns,
-                    Since::Due => t.due_ns,
-                };
+                let since_ns = self.since_ns(task, since);
                 self.record(histogram, self.w.now_ns - since_ns);
             }
             Some(Op::Stop) => {
@@ -150,7 +178,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             }
             // Steps that take time or work begin with it and never come here.
             Some(
-                Op::Compute(_) | Op::RunFor(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. }
+                Op::Compute(_) | Op::Portion(_) | Op::Ask { .. } | Op::Answer | Op::SpinBarrier { .. }
+                | Op::Take { .. } | Op::RunFor(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. }
                 | Op::Contend { .. } | Op::Loop { .. } | Op::LoopWhileSet { .. } | Op::SkipIf { .. }
                 | Op::Send(_) | Op::Receive(_) | Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. }
                 | Op::Signal(_) | Op::Broadcast(_) | Op::Barrier(_) | Op::Reply | Op::Fork(_)
@@ -162,6 +191,16 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             | None => return self.exit(cpu, task),
         }
         self.next_op(task)
+    }
+
+    fn since_ns(&self, task: TaskId, since: Since) -> u64 {
+        let t = &self.w.tasks[task.index()];
+        match since {
+            Since::Stamp => t.stamp_ns,
+            Since::Message => t.message_ns,
+            Since::Due => t.due_ns,
+            Since::Request => t.origin.began_ns,
+        }
     }
 
     fn repeat(&mut self, task: TaskId, to: u16, times: u32) -> Step {
@@ -198,7 +237,9 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     /// The effect of a step whose work is done.
     fn finish(&mut self, cpu: Cpu, task: TaskId) -> Step {
         match self.op(task) {
-            Some(&Op::Send(queue)) => self.send(cpu, task, queue),
+            Some(&Op::Send(queue)) => self.send(cpu, task, queue, None),
+            Some(&Op::Ask { queue, answers }) => self.send(cpu, task, queue, Some(answers)),
+            Some(Op::Answer) => self.answer(cpu, task),
             Some(&Op::Receive(queue)) => self.receive(cpu, task, queue),
             Some(&Op::Lock(lock)) => self.lock(cpu, task, lock),
             Some(&Op::Unlock(lock)) => self.unlock(cpu, task, lock),
@@ -206,6 +247,10 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Some(&Op::Signal(cond)) => self.signal(cpu, task, cond, false),
             Some(&Op::Broadcast(cond)) => self.signal(cpu, task, cond, true),
             Some(&Op::Barrier(barrier)) => self.barrier(cpu, task, barrier),
+            Some(&Op::SpinBarrier { barrier, spin_cycles }) => {
+                self.spin_barrier(cpu, task, barrier, spin_cycles)
+            }
+            Some(&Op::Take { pool, steps }) => self.take_chunk(cpu, task, pool, steps),
             Some(Op::Reply) => self.reply(task),
             Some(&Op::Fork(program)) => {
                 self.w.hold_process_locks(cpu, self.w.hw.kernel.fork_held);
@@ -248,7 +293,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                 let done_ns = self.submit(task, device, service_ns, spread);
                 self.wait_for_device(task, done_ns, iowait)
             }
-            Some(&Op::TimerWait { timer, period_ns, missed }) => {
+            Some(&Op::TimerWait { timer, period_ns, spread, missed }) => {
+                let period_ns = self.draws.work.draw(period_ns as f64, spread) as u64;
                 self.timer_wait(task, timer, period_ns, missed)
             }
             Some(Op::WaitChildren) if self.w.tasks[task.index()].children > 0 => {
@@ -257,6 +303,10 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Some(
                 Op::WaitChildren
                 | Op::Compute(_)
+                | Op::Draw(_)
+                | Op::Portion(_)
+                | Op::Begin(_)
+                | Op::Refill(_)
                 | Op::RunFor(_)
                 | Op::SpinUntilSet(_)
                 | Op::WorkWhileSet { .. }

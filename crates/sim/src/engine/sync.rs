@@ -27,9 +27,20 @@ pub(super) struct LockState {
 /// One barrier.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BarrierState {
-    come: u32,
-    waiters: WaitList,
+    pub(super) come: u32,
+    /// How often all have come, where they look for it.
+    pub(super) generation: u32,
+    /// CPU that wrote the barrier's line last, where they look at it.
+    pub(super) line_at: Option<Cpu>,
+    pub(super) waiters: WaitList,
     bucket: SpinLock,
+}
+
+impl BarrierState {
+    /// Whether all have come who were awaited in round `generation`.
+    pub(super) fn is_past(&self, generation: u32) -> bool {
+        self.generation != generation
+    }
 }
 
 impl<K: Core, T: Trace> Sim<'_, K, T> {
@@ -131,6 +142,13 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         self.next_op(task)
     }
 
+    /// Puts the running `task` to sleep until the other parties have come.
+    pub(super) fn sleep_at_barrier(&mut self, cpu: Cpu, task: TaskId, id: BarrierId) -> Step {
+        self.hold_bucket(cpu, |shared| &mut shared.barriers[id.index()].bucket);
+        self.shared.barriers[id.index()].waiters.push(&mut self.w.tasks, task);
+        self.block(task, State::AtBarrier(id))
+    }
+
     pub(super) fn barrier(&mut self, cpu: Cpu, task: TaskId, id: BarrierId) -> Step {
         if self.w.tasks[task.index()].signalled {
             return self.next_op(task);
@@ -140,19 +158,22 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             if self.enter_kernel(task) {
                 return Step::Again;
             }
-            self.hold_bucket(cpu, |shared| &mut shared.barriers[id.index()].bucket);
             self.shared.barriers[id.index()].come += 1;
-            self.shared.barriers[id.index()].waiters.push(&mut self.w.tasks, task);
-            return self.block(task, State::AtBarrier(id));
+            return self.sleep_at_barrier(cpu, task, id);
         }
         self.shared.barriers[id.index()].come = 0;
         if !self.shared.barriers[id.index()].waiters.is_empty() {
             self.w.charge_kernel(cpu, self.w.hw.kernel.syscall);
         }
+        self.wake_parties(cpu, task, id);
+        self.next_op(task)
+    }
+
+    /// Wakes all who sleep at a barrier.
+    pub(super) fn wake_parties(&mut self, cpu: Cpu, task: TaskId, id: BarrierId) {
         while let Some(next) = self.shared.barriers[id.index()].waiters.pop(&mut self.w.tasks) {
             self.w.tasks[next.index()].signalled = true;
             self.wake(next, cpu, Some(task), false);
         }
-        self.next_op(task)
     }
 }

@@ -27,6 +27,16 @@ pub(super) fn check(workload: &Workload) -> Result<(), SimError> {
                     let number = f64::from(device.0);
                     hold(program, "io: device", number, known, "a device of the workload")?;
                 }
+                Op::Portion(part) => hold(program, "portion", *part, *part >= 0.0, "0 or more")?,
+                Op::SpinBarrier { spin_cycles, .. } => {
+                    let cycles = *spin_cycles;
+                    hold(program, "barrier: spin_cycles", cycles, cycles >= 0.0, "0 or more")?;
+                }
+                Op::Take { pool, .. } | Op::Refill(pool) => {
+                    let known = pool.index() < workload.pools.len();
+                    hold(program, "pool", f64::from(pool.0), known, "a pool of the workload")?;
+                }
+                Op::Draw(_) | Op::Begin(_) | Op::Ask { .. } | Op::Answer => {}
                 Op::Compute(_) | Op::RunFor(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => {}
                 Op::Loop { .. }
                 | Op::LoopWhileSet { .. }

@@ -28,6 +28,7 @@ fn closed_loop(machine: &Machine, users: u32, servers: usize) -> Workload {
         count: users,
         think_ns: THINK_MS * 1e6,
         spread: Spread::Exponential,
+        open: false,
         irq_cpus: CpuSet::single(0),
         first_ns: 1_000_000,
         within_ns: 2_000_000,

@@ -103,7 +103,7 @@ impl Shared {
     fn new(w: &mut Workload, kind: QueueKind, messages: u32, wake_writers_at: u32) -> Shared {
         // A task's own message is always in it or read by another, so nobody waits for ever.
         let capacity = Some(Capacity { messages, wake_writers_at: wake_writers_at.min(messages) });
-        let queue = w.queue(Queue { kind, capacity, lines: 3 });
+        let queue = w.queue(Queue { kind, capacity, lines: 3, ordered: false });
         Shared { locks: [w.lock(), w.lock()], queue }
     }
 }
@@ -138,6 +138,7 @@ fn mixed(
             Part::Timer(ns) => ops.push(Op::TimerWait {
                 timer,
                 period_ns: u64::from(*ns),
+                spread: Spread::Fixed,
                 missed: Missed::CatchUp,
             }),
             Part::Exchange => ops.extend([Op::Send(shared.queue), Op::Receive(shared.queue)]),

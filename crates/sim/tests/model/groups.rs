@@ -158,7 +158,12 @@ fn a_burst_is_what_was_saved() {
         let khz = machine.constants.value("nominal_khz").expect("a clock");
         let ops = vec![
             Op::Compute(Work::fixed(39.0 * khz)),
-            Op::TimerWait { timer, period_ns: 300_000_000, missed: Missed::CatchUp },
+            Op::TimerWait {
+                timer,
+                period_ns: 300_000_000,
+                spread: Spread::Fixed,
+                missed: Missed::CatchUp,
+            },
             Op::Loop { to: 0, times: 0 },
         ];
         let program = w.program("peak", ops);

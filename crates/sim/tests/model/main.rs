@@ -10,6 +10,7 @@ mod contention;
 mod counted;
 mod determinism;
 mod fairness;
+mod fleet;
 mod frequency;
 mod frequency_study;
 mod groups;

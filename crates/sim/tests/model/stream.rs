@@ -19,7 +19,13 @@ fn constant(machine: &Machine, name: &str) -> f64 {
 
 fn params(cpus: &[usize]) -> Params {
     let cpus: CpuSet = cpus.iter().copied().collect();
-    Params { array_mib: 256, passes: 3, element_cycles: ELEMENT_CYCLES, cpus }
+    Params {
+        array_mib: 256,
+        passes: 3,
+        element_cycles: ELEMENT_CYCLES,
+        threads: None,
+        cpus: Some(cpus),
+    }
 }
 
 /// The four figures, in GB/s.
@@ -67,5 +73,5 @@ fn what_cannot_be_is_refused_by_name() {
         "stream: passes: found 1, expected 2 to 10000"
     );
     assert!(refused(Params { element_cycles: f64::NAN, ..good.clone() }).contains("found NaN"));
-    assert!(refused(Params { cpus: CpuSet::default(), ..good }).contains("cpus: found 0"));
+    assert!(refused(Params { cpus: Some(CpuSet::default()), ..good }).contains("cpus: found 0"));
 }

@@ -156,7 +156,7 @@ fn periodic_timers_keep_or_restart_their_schedule() {
         let mut w = Workload::default();
         let timer = w.timer();
         let (from, to) = seconds(&mut w);
-        let wait = Op::TimerWait { timer, period_ns: 1_000_000, missed };
+        let wait = Op::TimerWait { timer, period_ns: 1_000_000, spread: Spread::Fixed, missed };
         // The first wait starts the periods; the next comes 3.5 ms late, then two or three more.
         let ops = [
             wait.clone(),

@@ -1,6 +1,7 @@
 use super::*;
 use crate::plugin::PLUGIN;
-use crate::worker::WORKER;
+use crate::worker::{FLEET, WORKER};
+use std::collections::BTreeSet;
 
 #[test]
 fn the_suite_of_an_os_release() {
@@ -10,22 +11,22 @@ fn the_suite_of_an_os_release() {
     assert_eq!(codename("ID=arch\nVERSION_CODENAME=\n"), None);
 }
 
-const PLACES: [(&Sources, &str); 2] =
-    [(&WORKER, "src/guest/worker"), (&PLUGIN, "src/plugin/lines")];
+/// Sources by the directory that they are in.
+const PLACES: [(&[&Sources], &str); 2] =
+    [(&[&WORKER, &FLEET], "src/guest/worker"), (&[&PLUGIN], "src/plugin/lines")];
 
 /// All files are in the tables: one that is not would be left out of the program.
 #[test]
 fn every_source_is_compiled() {
     for (sources, place) in PLACES {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
-        let mut found: Vec<String> = std::fs::read_dir(&dir)
+        let found: BTreeSet<String> = std::fs::read_dir(&dir)
             .unwrap()
             .map(|e| e.unwrap().file_name().into_string().unwrap())
             .collect();
-        found.sort();
-        let mut names: Vec<&str> =
-            sources.files.iter().chain(sources.headers).map(|(name, _)| *name).collect();
-        names.sort_unstable();
+        let files = |sources: &Sources| sources.files.iter().chain(sources.headers);
+        let names: BTreeSet<String> =
+            sources.iter().flat_map(|s| files(s)).map(|(name, _)| name.to_string()).collect();
         assert_eq!(found, names);
     }
 }
@@ -44,7 +45,8 @@ fn names_of_cross_packages() {
 /// The C files by this computer's compiler, any warning an error.
 #[test]
 fn no_warning_in_the_sources() {
-    for (sources, place) in PLACES {
+    let all = PLACES.into_iter().flat_map(|(all, place)| all.iter().map(move |s| (s, place)));
+    for (sources, place) in all {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
         let mut cc = Command::new("cc");
         cc.args(["-fsyntax-only", "-Werror"]).args(sources.flags).current_dir(dir);
@@ -57,12 +59,16 @@ fn no_warning_in_the_sources() {
 fn it_is_built_once_and_runs() {
     let dir = tempfile::tempdir().unwrap();
     let cache = Cache::new(dir.path());
-    let built = cache.worker(host_arch().unwrap()).unwrap();
-    let when = built.metadata().unwrap().modified().unwrap();
-    assert_eq!(cache.worker(host_arch().unwrap()).unwrap(), built);
-    assert_eq!(built.metadata().unwrap().modified().unwrap(), when);
-    assert_eq!(std::fs::read_dir(dir.path().join("worker")).unwrap().count(), 1);
-    let output = Command::new(built).args(["false_sharing", "rounds=1000"]).output().unwrap();
+    let built = cache.workers(host_arch().unwrap()).unwrap();
+    let when = |path: &Path| path.metadata().unwrap().modified().unwrap();
+    let before = [when(&built.worker), when(&built.fleet)];
+    assert_eq!(cache.workers(host_arch().unwrap()).unwrap(), built);
+    assert_eq!([when(&built.worker), when(&built.fleet)], before);
+    for name in ["worker", "fleet"] {
+        assert_eq!(std::fs::read_dir(dir.path().join(name)).unwrap().count(), 1);
+    }
+    let output =
+        Command::new(built.worker).args(["false_sharing", "rounds=1000"]).output().unwrap();
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("seconds "));
 }
@@ -70,11 +76,11 @@ fn it_is_built_once_and_runs() {
 #[test]
 fn bad_arguments_are_one_line_and_an_exit_code() {
     let dir = tempfile::tempdir().unwrap();
-    let worker = Cache::new(dir.path()).worker(host_arch().unwrap()).unwrap();
+    let worker = Cache::new(dir.path()).workers(host_arch().unwrap()).unwrap().worker;
     for (arguments, expected) in [
         (
             "dance",
-            "found dance, expected ebizzy, false_sharing, stream, schbench, netperf, costs, mark or stats",
+            "found dance, expected one of ebizzy, false_sharing, stream, schbench, netperf, costs, costs_exec, mark, stats",
         ),
         ("false_sharing rounds=0", "rounds: found 0, expected 1 to 4294967295"),
         ("false_sharing rounds=-1", "rounds: found -1, expected 1 to 4294967295"),

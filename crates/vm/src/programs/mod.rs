@@ -5,6 +5,7 @@
 //! is modelled after it stands in [`Program::notes`].
 
 mod dbench;
+mod fleet;
 mod output;
 mod own;
 pub mod rtapp;
@@ -12,7 +13,7 @@ mod scheduler;
 
 pub use output::Output;
 
-use crate::VmError;
+use crate::{VmError, Workers};
 use machine::CpuSet;
 use std::io;
 use std::path::Path;
@@ -21,10 +22,16 @@ use workload::rtapp::RtAppError;
 
 /// Where the worker is in a guest.
 pub(crate) const WORKER: &str = "bin/worker";
+/// Where the program is that has what fleets run.
+const FLEET: &str = "bin/fleet";
 /// What binds a command to CPUs.
 const BIND: &str = "taskset -c";
 /// The same of our worker.
 const WORKER_CPUS: &str = " cpus=";
+/// What binds the threads of OpenMP programs.
+const OPENMP_BIND: &str = "OMP_PROC_BIND=";
+/// What binds the copies of a program.
+const COPIES_BOUND: &str = " bound=1";
 /// The key under which rt-app's files name the CPUs of a thread.
 const RT_APP_CPUS: &str = "\"cpus\"";
 /// In commands: the directory below which [`Program::files`] are; guests have them in their root.
@@ -60,8 +67,10 @@ pub struct Program {
 pub enum FileSource {
     /// The text itself.
     Text(String),
-    /// Our [worker](crate::Cache::worker), a program.
+    /// Our [worker](crate::Workers), a program.
     Worker,
+    /// Our program of what fleets run.
+    Fleet,
     /// A file of the packages.
     Package {
         /// Its path in the tree.
@@ -72,17 +81,19 @@ pub enum FileSource {
 }
 
 impl FileSource {
-    /// What the file holds, for guests with the unpacked packages `tree` and the built `worker`.
+    /// What the file holds, for guests with the unpacked packages `tree` and our programs `workers`.
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn content(&self, tree: &Path, worker: &Path) -> Result<Vec<u8>, VmError> {
+    pub fn content(&self, tree: &Path, workers: &Workers) -> Result<Vec<u8>, VmError> {
+        let read = |path: &Path| std::fs::read(path).map_err(VmError::io(path));
         match self {
             FileSource::Text(text) => Ok(text.clone().into_bytes()),
-            FileSource::Worker => std::fs::read(worker).map_err(VmError::io(worker)),
+            FileSource::Worker => read(&workers.worker),
+            FileSource::Fleet => read(&workers.fleet),
             FileSource::Package { path, lines } => {
                 let path = tree.join(path);
-                let whole = std::fs::read(&path).map_err(VmError::io(&path))?;
+                let whole = read(&path)?;
                 let Some((first, last)) = *lines else { return Ok(whole) };
                 let lines = whole.split_inclusive(|&byte| byte == b'\n');
                 let taken = (first.saturating_sub(1), (last + 1).saturating_sub(first));
@@ -91,10 +102,15 @@ impl FileSource {
         }
     }
 
+    /// Whether it is one of our programs.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, FileSource::Worker | FileSource::Fleet)
+    }
+
     /// Its permissions.
     pub fn mode(&self) -> u32 {
         match self {
-            FileSource::Worker => 0o755,
+            FileSource::Worker | FileSource::Fleet => 0o755,
             FileSource::Text(_) | FileSource::Package { .. } => 0o644,
         }
     }
@@ -167,7 +183,15 @@ pub fn translate(
     match benchmark {
         Benchmark::Ebizzy(params) => Ok(own::ebizzy(params, numbers)),
         Benchmark::FalseSharing(params) => Ok(own::false_sharing(params, numbers)),
+        Benchmark::Stream(params) if params.threads.is_some() => Ok(fleet::stream(params, numbers)),
         Benchmark::Stream(params) => Ok(own::stream(params, numbers)),
+        Benchmark::Service(params) => fleet::service(params, numbers),
+        Benchmark::Oltp(params) => Ok(fleet::oltp(params, numbers)),
+        Benchmark::Parallel(params) => Ok(fleet::parallel(params, numbers)),
+        Benchmark::Copies(params) => Ok(fleet::copies(params, numbers)),
+        Benchmark::Pipeline(params) => Ok(fleet::pipeline(params, numbers)),
+        Benchmark::Build(params) => Ok(fleet::build(params, numbers)),
+        Benchmark::Noisy(params) => Ok(fleet::noisy(params, numbers)),
         Benchmark::Schbench(params) => Ok(own::schbench(params, numbers)),
         Benchmark::Netperf(params) => Ok(own::netperf(params, numbers)),
         Benchmark::SchedPipe(params) => Ok(scheduler::sched_pipe(params, numbers)),
@@ -187,9 +211,11 @@ impl Program {
     pub fn is_bound(&self) -> bool {
         let names_cpus = |file: &FileSource| match file {
             FileSource::Text(text) => text.contains(RT_APP_CPUS),
-            FileSource::Worker | FileSource::Package { .. } => false,
+            FileSource::Worker | FileSource::Fleet | FileSource::Package { .. } => false,
         };
-        let bound = [BIND, WORKER_CPUS].iter().any(|how| self.command.contains(how));
+        let bound = [BIND, WORKER_CPUS, OPENMP_BIND, COPIES_BOUND]
+            .iter()
+            .any(|how| self.command.contains(how));
         bound || self.files.iter().any(|(_, file)| names_cpus(file))
     }
 

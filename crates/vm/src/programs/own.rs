@@ -18,12 +18,12 @@ fn worker(part: &str, arguments: &str, names: Vec<String>) -> Program {
 }
 
 /// The same, bound to the machine's `cpus`.
-fn bound(program: Program, cpus: Option<CpuSet>, numbers: Numbering<'_>) -> Program {
+pub(super) fn bound(program: Program, cpus: Option<CpuSet>, numbers: Numbering<'_>) -> Program {
     Program { command: numbers.bound(cpus, &program.command), ..program }
 }
 
 /// Names of mean and percentiles, as [`workload::Metric::latencies`] has them.
-fn latencies(name: &str, percents: &[&str]) -> Vec<String> {
+pub(super) fn latencies(name: &str, percents: &[&str]) -> Vec<String> {
     let tails = percents.iter().map(|percent| format!("{name}_p{percent}_us"));
     std::iter::once(format!("{name}_mean_us")).chain(tails).collect()
 }
@@ -43,9 +43,9 @@ pub(super) fn false_sharing(params: &false_sharing::Params, numbers: Numbering<'
 }
 
 pub(super) fn stream(params: &stream::Params, numbers: Numbering<'_>) -> Program {
-    let stream::Params { array_mib, passes, element_cycles: _, cpus } = params;
-    let arguments =
-        format!("array_mib={array_mib} passes={passes} cpus={}", numbers.of(cpus.clone()));
+    let stream::Params { array_mib, passes, cpus, .. } = params;
+    let cpus = numbers.of(cpus.clone().unwrap_or_default());
+    let arguments = format!("array_mib={array_mib} passes={passes} cpus={cpus}");
     let names = stream::KERNELS.map(|(kernel, _)| stream::metric_name(kernel)).to_vec();
     let notes = vec!["element_cycles is not used: an element takes what it takes".to_owned()];
     Program { notes, ..worker("stream", &arguments, names) }

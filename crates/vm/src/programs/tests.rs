@@ -2,8 +2,9 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use workload::{
-    Target, daytrader, dbench, ebizzy, false_sharing, gitsource, hackbench, kernbench, netperf,
-    schbench, sched_pipe, stream, tbench,
+    Distribution, Footprint, Target, build, copies, daytrader, dbench, ebizzy, false_sharing,
+    gitsource, hackbench, kernbench, netperf, noisy, oltp, parallel, pipeline, schbench,
+    sched_pipe, service, stream, tbench,
 };
 
 /// What programs printed on amd64: perf of Debian 13 and rt-tests 2.6, dbench 4.0, our worker.
@@ -35,7 +36,8 @@ fn benchmarks() -> Vec<Benchmark> {
             array_mib: 8,
             passes: 3,
             element_cycles: 1.0,
-            cpus: cpus("0-1,4"),
+            threads: None,
+            cpus: Some(cpus("0-1,4")),
         }),
         Benchmark::Schbench(schbench::Params {
             message_threads: 1,
@@ -69,6 +71,119 @@ fn benchmarks() -> Vec<Benchmark> {
             cpus: None,
         }),
         Benchmark::Tbench(tbench::Params { clients: 2, warmup_s, seconds, cpus: None }),
+    ]
+    .into_iter()
+    .chain(fleet())
+    .collect()
+}
+
+/// What fleets run, with all that its parts take.
+fn fleet() -> Vec<Benchmark> {
+    let (warmup_s, seconds) = (1.0, 5.0);
+    let memory =
+        Some(Footprint { working_set_kib: 64.0, touches_per_us: 2.0, overlap: 4.0, gb_per_s: 0.5 });
+    let stage = |threads, ordered| pipeline::Stage {
+        name: None,
+        threads,
+        work_us: 20.0,
+        distribution: Distribution::Exponential,
+        ordered,
+        memory: None,
+    };
+    let service = service::Params {
+        load: service::Load::Open { per_s: 1000.0, generators: 2 },
+        workers: 4,
+        work_us: 50.0,
+        distribution: Distribution::Lognormal { cv: 1.5 },
+        lock_share: 0.1,
+        fan_out: Some(service::FanOut {
+            requests: 3,
+            workers: 2,
+            work_us: 10.0,
+            distribution: Distribution::Bimodal { share: 0.1, factor: 5.0 },
+            memory: None,
+        }),
+        deadline_ms: Some(2.0),
+        memory,
+        warmup_s,
+        seconds,
+        cpus: None,
+        irq_cpus: None,
+    };
+    let closed = service::Params {
+        load: service::Load::Closed { users: 8, think_ms: 3.0 },
+        fan_out: None,
+        deadline_ms: None,
+        ..service.clone()
+    };
+    let free = stream::Params {
+        array_mib: 8,
+        passes: 3,
+        element_cycles: 1.0,
+        threads: Some(3),
+        cpus: Some(cpus("0-1,4")),
+    };
+    let noisy =
+        |kind| Benchmark::Noisy(noisy::Params { kind, threads: 2, warmup_s, seconds, cpus: None });
+    vec![
+        Benchmark::Service(service),
+        Benchmark::Service(closed),
+        Benchmark::Oltp(oltp::Params {
+            connections: 4,
+            think_ms: 1.0,
+            statements: 3,
+            statement_us: 40.0,
+            distribution: Distribution::Constant,
+            writes_from: 2,
+            rows: 100,
+            log_us: 500.0,
+            warmup_s,
+            seconds,
+            cpus: None,
+        }),
+        Benchmark::Parallel(parallel::Params {
+            threads: 3,
+            loops: 10,
+            iterations: 100,
+            iteration_us: 5.0,
+            imbalance: 0.5,
+            schedule: "guided,2".parse().unwrap(),
+            serial_us: 10.0,
+            spin_count: Some(1000),
+            bind: Some(parallel::Bind::Spread),
+            memory,
+            cpus: Some(cpus("0-1,4")),
+        }),
+        Benchmark::Stream(free),
+        Benchmark::Copies(copies::Params {
+            copies: 3,
+            work_s: 0.5,
+            bound: true,
+            memory,
+            cpus: None,
+        }),
+        Benchmark::Pipeline(pipeline::Params {
+            stages: vec![stage(1, false), stage(3, true), stage(1, false)],
+            queue: 4,
+            per_s: None,
+            warmup_s,
+            seconds,
+            cpus: None,
+        }),
+        Benchmark::Build(build::Params {
+            jobs: 3,
+            objects: 10,
+            compile_ms: 5.0,
+            distribution: Distribution::Exponential,
+            head_ms: 1.0,
+            link_ms: 2.0,
+            memory: None,
+            cpus: None,
+        }),
+        noisy(noisy::Kind::Cpu { share: 0.5, period_ms: 10.0 }),
+        noisy(noisy::Kind::Bandwidth { gb_per_s: 2.0 }),
+        noisy(noisy::Kind::Cache { working_set_kib: 512.0, touches_per_us: 10.0 }),
+        noisy(noisy::Kind::Wakeups { per_s: 1000.0, work_us: 5.0, pipe: true }),
     ]
 }
 
@@ -135,6 +250,51 @@ fn commands_have_the_experiments_parameters() {
     assert!(commands[8].contains("\ntbench -t 6 -c ${FILES:-}/run/load.txt 2 127.0.0.1\n"));
 }
 
+#[test]
+fn fleets_programs_have_the_experiments_parameters() {
+    let commands: Vec<String> = fleet().into_iter().map(|b| program(b).command).collect();
+    let last = |nth: usize| commands[nth].lines().last().unwrap();
+    assert_eq!(
+        last(0),
+        "${FILES:-}/bin/fleet service workers=4 senders=2 per_s=1000 think_ms=0 work_us=50 distribution=lognormal:1.5 \
+         lock_share=0.1 asks=3 leaves=2 leaf_us=10 leaf_distribution=bimodal:0.1:5 leaf_memory=none deadline_ms=2 \
+         memory=64:2:0.5 warmup_s=1 seconds=5"
+    );
+    assert!(last(1).contains(" senders=8 per_s=0 think_ms=3 ") && last(1).contains(" asks=0 "));
+    assert_eq!(
+        last(3),
+        "OMP_NUM_THREADS=3 OMP_DYNAMIC=false OMP_SCHEDULE=guided,2 GOMP_SPINCOUNT=1000 \
+         OMP_PLACES='{0},{1},{4}' OMP_PROC_BIND=spread taskset -c 0-1,4 ${FILES:-}/bin/fleet parallel loops=10 \
+         iterations=100 iteration_us=5 imbalance=0.5 serial_us=10 memory=64:2:0.5"
+    );
+    assert_eq!(
+        last(4),
+        "OMP_NUM_THREADS=3 OMP_DYNAMIC=false taskset -c 0-1,4 ${FILES:-}/bin/fleet stream array_mib=8 passes=3"
+    );
+    assert!(
+        last(6).contains(" stages=stage0,1,20,exponential,0,none/stage1,3,20,exponential,1,none/")
+    );
+    assert!(
+        last(8).contains(" result=work_ms_per_s units=5 period_us=10000 burst_us=5000 pipe=0 ")
+    );
+    assert!(last(11).contains(" result=wakeups_per_s units=1 period_us=1000 burst_us=5 pipe=1 "));
+    let bound: Vec<bool> = fleet().into_iter().map(|b| program(b).is_bound()).collect();
+    let expected = [3, 4, 5];
+    assert!(
+        bound.iter().enumerate().all(|(at, bound)| *bound == expected.contains(&at)),
+        "{bound:?}"
+    );
+}
+
+#[test]
+fn users_on_other_machines_are_not_in_a_guest() {
+    let Benchmark::Service(here) = fleet().swap_remove(0) else { panic!("a service") };
+    let elsewhere = Benchmark::Service(service::Params { irq_cpus: Some(cpus("0")), ..here });
+    let error =
+        translate(&elsewhere, &|_| Ok(String::new()), &|cpus| cpus).unwrap_err().to_string();
+    assert!(error.contains("service: not in a guest: with `irq_cpus`"), "{error}");
+}
+
 /// busybox's shell takes what the host's takes.
 #[test]
 fn commands_are_scripts() {
@@ -149,7 +309,7 @@ fn commands_are_scripts() {
 fn every_program_has_its_files() {
     for benchmark in benchmarks() {
         let program = program(benchmark);
-        let worker = program.files.iter().any(|(_, source)| *source == FileSource::Worker);
+        let worker = program.files.iter().any(|(_, source)| source.is_ours());
         assert_ne!(worker, !program.packages.is_empty(), "the worker or a package");
         assert_eq!(program.programs.is_empty(), program.packages.is_empty());
         let paths: BTreeSet<&String> = program.files.iter().map(|(path, _)| path).collect();
@@ -233,7 +393,8 @@ fn programs_are_bound_to_the_guests_cpus() {
     for benchmark in benchmarks() {
         let here = program(benchmark.clone()).command;
         let there = translate(&benchmark, &|_| Ok(String::new()), &moved).unwrap().command;
-        assert_eq!(there, here.replace("0-1,4", "0-1").replace("0,4", "0-1"));
+        let places = here.replace("{0},{1},{4}", "{0},{1}");
+        assert_eq!(there, places.replace("0-1,4", "0-1").replace("0,4", "0-1"));
         assert!(!there.contains(",4"), "{there}");
     }
 }
@@ -259,15 +420,18 @@ fn files_come_from_texts_packages_and_the_worker() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("load"), "1\n2\n3\n4\n").unwrap();
     std::fs::write(dir.path().join("worker"), "elf").unwrap();
+    std::fs::write(dir.path().join("fleet"), "more").unwrap();
+    let workers = Workers { worker: dir.path().join("worker"), fleet: dir.path().join("fleet") };
     let content = |source: FileSource| {
-        String::from_utf8(source.content(dir.path(), &dir.path().join("worker")).unwrap()).unwrap()
+        String::from_utf8(source.content(dir.path(), &workers).unwrap()).unwrap()
     };
     assert_eq!(content(FileSource::Text("x".to_owned())), "x");
     assert_eq!(content(FileSource::Worker), "elf");
+    assert_eq!(content(FileSource::Fleet), "more");
     assert_eq!(content(FileSource::Package { path: "load", lines: None }), "1\n2\n3\n4\n");
     assert_eq!(content(FileSource::Package { path: "load", lines: Some((2, 3)) }), "2\n3\n");
     let absent = FileSource::Package { path: "none", lines: None };
-    assert!(absent.content(dir.path(), dir.path()).is_err());
+    assert!(absent.content(dir.path(), &workers).is_err());
 }
 
 proptest! {

@@ -1,9 +1,9 @@
 //! Parameters of Daytrader and their checks.
 
 use super::NAME;
+pub use crate::clock_costs::ClockCosts as Costs;
 use crate::{WorkloadError, check};
 use machine::CpuSet;
-use machine::constants::{Constants, MissingConstant};
 use serde::{Deserialize, Serialize};
 
 /// What is run, and how much work a request is.
@@ -81,20 +81,6 @@ impl Amounts {
 
     fn assumed() -> Amounts {
         Amounts::ASSUMED
-    }
-}
-
-/// What work costs on a machine.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Costs {
-    /// Cycles in a us of the nominal clock.
-    pub cycles_per_us: f64,
-}
-
-impl Costs {
-    /// From the constants of a machine.
-    pub fn of(constants: &Constants) -> Result<Costs, MissingConstant> {
-        Ok(Costs { cycles_per_us: constants.value("nominal_khz")? / 1e3 })
     }
 }
 

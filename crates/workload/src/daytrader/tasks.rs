@@ -1,10 +1,11 @@
 //! The threads of one JVM and the database agents of its connections.
 
 use super::{Costs, Params};
+use crate::launch;
 use crate::program::{LockId, Op, ProgramId, Queue, QueueId, QueueKind, Spread, Work, Workload};
 
 /// Users come when the JVMs are up: the shell starts them by then.
-pub(super) const FIRST_REQUEST_NS: u64 = 500_000_000;
+pub(super) const FIRST_REQUEST_NS: u64 = launch::STARTED_NS;
 /// Spread of amounts of work: requests differ, assumed.
 const SIGMA: f64 = 0.3;
 /// Mean time between two bursts of a compiler thread.

@@ -38,6 +38,8 @@ ids! {
     LineId,
     /// A point in time that a metric reads, by index.
     MarkId,
+    /// The iterations of a loop, by index; all due at the start.
+    PoolId,
     /// A device that serves requests, by index; idle at the start.
     DeviceId,
 }

@@ -36,6 +36,35 @@ pub enum Reading {
         /// Last mark.
         to: MarkId,
     },
+    /// Those of them a second that took at most `within_ns`, within 0.1 %.
+    WithinPerSecond {
+        /// What records them.
+        histogram: HistogramId,
+        /// What counts as in time.
+        within_ns: u64,
+        /// First mark.
+        from: MarkId,
+        /// Last mark.
+        to: MarkId,
+    },
+    /// Sum of rates: so many units in each of the times recorded, within 0.1 %.
+    SumOfRates {
+        /// What records the times.
+        histogram: HistogramId,
+        /// Units in each of them.
+        units: f64,
+    },
+    /// Percent of the time between two marks, of so many parties, that the times recorded take.
+    PercentOfTime {
+        /// What records the times.
+        histogram: HistogramId,
+        /// Who could spend it.
+        parties: f64,
+        /// First mark.
+        from: MarkId,
+        /// Last mark.
+        to: MarkId,
+    },
     /// So many units a second in the shortest of the times recorded, each of which is the time of as many.
     BestPerSecond {
         /// What records the times.

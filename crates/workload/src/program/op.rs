@@ -2,7 +2,7 @@
 
 use super::{
     BarrierId, CondId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId, MarkId, Policy,
-    ProgramId, QueueId, TimerId,
+    PoolId, ProgramId, QueueId, TimerId,
 };
 use machine::CpuSet;
 
@@ -15,12 +15,19 @@ pub enum Spread {
     Exponential,
     /// Log-normal with this standard deviation of the logarithm.
     LogNormal(f64),
+    /// Mostly the centre, and for a `share` of the draws `factor` times that.
+    Bimodal {
+        /// 0 to 1.
+        share: f64,
+        /// How much more, or less.
+        factor: f64,
+    },
 }
 
 /// Core work: cycles of one thread that has its core to itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Work {
-    /// Mean, in cycles; the median for a log-normal spread.
+    /// Mean, in cycles; the median for a log-normal spread, what most draws are for a bimodal one.
     pub cycles: f64,
     /// How it varies.
     pub spread: Spread,
@@ -54,6 +61,8 @@ pub enum Since {
     Message,
     /// The point at which the task's last timer was due: how late it runs.
     Due,
+    /// The beginning of the request that the task works on ([`Op::Begin`]).
+    Request,
 }
 
 /// What a periodic timer does when its task comes too late for it.
@@ -85,9 +94,25 @@ pub struct MemoryUse {
 pub enum Op {
     /// Runs in user space.
     Compute(Work),
+    /// Draws an amount of work, which [`Op::Portion`] does parts of.
+    Draw(Work),
+    /// Runs in user space for this part of the work that the task drew or took last.
+    Portion(f64),
+    /// Begins a request, or an item of a stream of them, now or at an earlier point. The task's messages carry it, and who reads one works
+    /// on it. A task numbers those that it begins from 1 on.
+    Begin(Since),
     /// Writes a message into a queue, sleeping while it is full, and wakes a reader if one sleeps. The message carries the
     /// user whose request the task works on.
     Send(QueueId),
+    /// Writes a message as `Send` does, to be answered into the queue `answers`.
+    Ask {
+        /// Where the message goes.
+        queue: QueueId,
+        /// Where the answer goes.
+        answers: QueueId,
+    },
+    /// Sends into the queue that the question asked for which the task read last.
+    Answer,
     /// Reads one message, sleeping until there is one.
     Receive(QueueId),
     /// Takes a mutex, sleeping while it is held. As in glibc, who lets go wakes the first sleeper and hands nothing over:
@@ -108,6 +133,23 @@ pub enum Op {
     Broadcast(CondId),
     /// Sleeps until all of the barrier's parties have come (`pthread_barrier_wait`).
     Barrier(BarrierId),
+    /// The same as libgomp does it: looks for as many core cycles whether all have come, and sleeps if not. All parties of a barrier use
+    /// the same kind of step.
+    SpinBarrier {
+        /// The barrier.
+        barrier: BarrierId,
+        /// How long it looks.
+        spin_cycles: f64,
+    },
+    /// Takes the next chunk of a loop's iterations, as work for [`Op::Portion`]; goes on `steps` steps further than the next where none is left.
+    Take {
+        /// The loop's iterations.
+        pool: PoolId,
+        /// Steps that are left out.
+        steps: u16,
+    },
+    /// Makes all of a loop's iterations due again.
+    Refill(PoolId),
     /// Starts a process that runs `ProgramId`; it inherits the affinity and the nice value.
     Fork(ProgramId),
     /// Starts a thread that runs `ProgramId` in the task's address space (`pthread_create`); inherits as with `Fork`.
@@ -171,8 +213,10 @@ pub enum Op {
     TimerWait {
         /// The timer.
         timer: TimerId,
-        /// Its period, in ns.
+        /// Its period, in ns: mean, or median for a log-normal spread.
         period_ns: u64,
+        /// How one period differs from the next.
+        spread: Spread,
         /// What to do when the task is late.
         missed: Missed,
     },
@@ -199,7 +243,7 @@ pub enum Op {
         /// Steps that are left out.
         steps: u16,
     },
-    /// From here on the task's `Compute` and `WorkWhileSet` steps use memory like this. A use whose working set
+    /// From here on the task's `Compute`, `Portion` and `WorkWhileSet` steps use memory like this. A use whose working set
     /// has another size than the one before starts one that no cache holds, in memory of the node where the task runs;
     /// of the same size, it goes on with the same one.
     Memory(MemoryUse),

@@ -2,7 +2,7 @@
 
 use super::{
     BarrierId, Clients, CondId, CounterId, DeviceId, FlagId, Histogram, HistogramId, LineId,
-    LockId, MarkId, Metric, Op, ProgramId, QueueId, Reading, Spawn, TimerId, Workload,
+    LockId, MarkId, Metric, Op, PoolId, ProgramId, QueueId, Reading, Spawn, TimerId, Workload,
 };
 
 /// How many of each kind come before.
@@ -13,6 +13,7 @@ pub(crate) struct Offsets {
     lock: u16,
     cond: u16,
     barrier: u16,
+    pool: u16,
     timer: u16,
     flag: u16,
     counter: u16,
@@ -31,6 +32,7 @@ impl Offsets {
             lock: w.locks,
             cond: w.conds,
             barrier: w.barriers.len() as u16,
+            pool: w.pools.len() as u16,
             timer: w.timers,
             flag: w.flags,
             counter: w.counters,
@@ -59,6 +61,10 @@ impl Offsets {
         CondId(self.cond + id.0)
     }
 
+    fn pool(&self, id: PoolId) -> PoolId {
+        PoolId(self.pool + id.0)
+    }
+
     fn flag(&self, id: FlagId) -> FlagId {
         FlagId(self.flag + id.0)
     }
@@ -79,6 +85,9 @@ impl Offsets {
     pub(crate) fn op(&self, op: &Op) -> Op {
         match *op {
             Op::Send(queue) => Op::Send(self.queue(queue)),
+            Op::Ask { queue, answers } => {
+                Op::Ask { queue: self.queue(queue), answers: self.queue(answers) }
+            }
             Op::Receive(queue) => Op::Receive(self.queue(queue)),
             Op::Lock(lock) => Op::Lock(self.lock(lock)),
             Op::Unlock(lock) => Op::Unlock(self.lock(lock)),
@@ -86,6 +95,11 @@ impl Offsets {
             Op::Signal(cond) => Op::Signal(self.cond(cond)),
             Op::Broadcast(cond) => Op::Broadcast(self.cond(cond)),
             Op::Barrier(BarrierId(at)) => Op::Barrier(BarrierId(self.barrier + at)),
+            Op::SpinBarrier { barrier: BarrierId(at), spin_cycles } => {
+                Op::SpinBarrier { barrier: BarrierId(self.barrier + at), spin_cycles }
+            }
+            Op::Take { pool, steps } => Op::Take { pool: self.pool(pool), steps },
+            Op::Refill(pool) => Op::Refill(self.pool(pool)),
             Op::Fork(program) => Op::Fork(self.program(program)),
             Op::Clone(program) => Op::Clone(self.program(program)),
             Op::SetFlag(flag, value) => Op::SetFlag(self.flag(flag), value),
@@ -97,8 +111,8 @@ impl Offsets {
             Op::Io { device: DeviceId(at), service_ns, spread, iowait } => {
                 Op::Io { device: DeviceId(self.device + at), service_ns, spread, iowait }
             }
-            Op::TimerWait { timer: TimerId(at), period_ns, missed } => {
-                Op::TimerWait { timer: TimerId(self.timer + at), period_ns, missed }
+            Op::TimerWait { timer: TimerId(at), period_ns, spread, missed } => {
+                Op::TimerWait { timer: TimerId(self.timer + at), period_ns, spread, missed }
             }
             Op::LoopWhileSet { to, flag } => Op::LoopWhileSet { to, flag: self.flag(flag) },
             Op::Contend { line: LineId(at), rounds, cycles, write } => {
@@ -109,6 +123,10 @@ impl Offsets {
             }
             Op::Mark(mark) => Op::Mark(self.mark(mark)),
             Op::Compute(_)
+            | Op::Draw(_)
+            | Op::Portion(_)
+            | Op::Begin(_)
+            | Op::Answer
             | Op::Exec
             | Op::SetAffinity(_)
             | Op::SetNice(_)
@@ -157,6 +175,23 @@ impl Offsets {
                 from: self.mark(from),
                 to: self.mark(to),
             },
+            Reading::WithinPerSecond { histogram, within_ns, from, to } => {
+                Reading::WithinPerSecond {
+                    histogram: self.histogram_id(histogram),
+                    within_ns,
+                    from: self.mark(from),
+                    to: self.mark(to),
+                }
+            }
+            Reading::SumOfRates { histogram, units } => {
+                Reading::SumOfRates { histogram: self.histogram_id(histogram), units }
+            }
+            Reading::PercentOfTime { histogram, parties, from, to } => Reading::PercentOfTime {
+                histogram: self.histogram_id(histogram),
+                parties,
+                from: self.mark(from),
+                to: self.mark(to),
+            },
             Reading::BestPerSecond { histogram, units } => {
                 Reading::BestPerSecond { histogram: self.histogram_id(histogram), units }
             }
@@ -176,7 +211,7 @@ impl Offsets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Missed, Queue, QueueKind, Since, Spread};
+    use crate::program::{Chunks, Missed, Pool, Queue, QueueKind, Since, Spread};
     use stats::Better;
 
     /// A workload with `n` of each kind.
@@ -195,6 +230,8 @@ mod tests {
             w.program("p", vec![]);
             w.queue(Queue::unbounded(QueueKind::Pipe));
             w.barrier(1);
+            let chunks = Chunks::Dynamic(1);
+            w.pool(Pool { iterations: 1, first_cycles: 1.0, last_cycles: 1.0, chunks });
             w.histogram(None);
             w.device(crate::Device { slots: 1, together: 1 });
         }
@@ -219,7 +256,16 @@ mod tests {
             Op::SpinUntilSet(flag),
             Op::WorkWhileSet { flag, unit_cycles: 1.0, counter: CounterId(n) },
             Op::Io { device: DeviceId(n), service_ns: 1.0, spread: Spread::Fixed, iowait: true },
-            Op::TimerWait { timer: TimerId(n), period_ns: 1, missed: Missed::Restart },
+            Op::TimerWait {
+                timer: TimerId(n),
+                period_ns: 1,
+                spread: Spread::Fixed,
+                missed: Missed::Restart,
+            },
+            Op::Ask { queue, answers: queue },
+            Op::SpinBarrier { barrier: BarrierId(n), spin_cycles: 1.0 },
+            Op::Take { pool: PoolId(n), steps: 1 },
+            Op::Refill(PoolId(n)),
             Op::LoopWhileSet { to: 0, flag },
             Op::Contend { line: LineId(n), rounds: 1.0, cycles: 1.0, write: true },
             Op::Record { histogram: HistogramId(n), since: Since::Stamp },
@@ -233,6 +279,9 @@ mod tests {
             Reading::Seconds { from, to, scale: 2.0 },
             Reading::UnitsPerSecond { counter: CounterId(n), from, to },
             Reading::RecordsPerSecond { histogram, units: 2.0, from, to },
+            Reading::WithinPerSecond { histogram, within_ns: 2, from, to },
+            Reading::SumOfRates { histogram, units: 2.0 },
+            Reading::PercentOfTime { histogram, parties: 2.0, from, to },
             Reading::BestPerSecond { histogram, units: 2.0 },
             Reading::MeanUs(histogram),
             Reading::TimesMs { histogram, scale: 2.0 },

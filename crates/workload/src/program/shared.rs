@@ -46,12 +46,21 @@ pub struct Queue {
     pub capacity: Option<Capacity>,
     /// Cache lines of a message. Those beyond what costs were counted with, two, the reader fetches from the CPU that wrote it.
     pub lines: u16,
+    /// Whether readers get messages in the order of their requests' numbers, from 1 on without a gap: a message stays until those before
+    /// it have been read. The next one in the order always finds room, and writers who wait are woken all at once.
+    pub ordered: bool,
 }
 
 impl Queue {
     /// A queue of `kind` that is never full and whose messages are within what a wake-up fetches.
     pub const fn unbounded(kind: QueueKind) -> Queue {
-        Queue { kind, capacity: None, lines: 0 }
+        Queue { kind, capacity: None, lines: 0, ordered: false }
+    }
+
+    /// A queue in shared memory that holds `messages`, in the order of requests if `ordered`.
+    pub const fn bounded(messages: u32, ordered: bool) -> Queue {
+        let capacity = Some(Capacity { messages, wake_writers_at: 1 });
+        Queue { kind: QueueKind::Futex, capacity, lines: 0, ordered }
     }
 
     /// A pipe for messages of `bytes`: 16 pages of 4 KiB, each with as many whole messages as fit (`pipe_write` merges
@@ -64,7 +73,7 @@ impl Queue {
             (PIPE_PAGE_BYTES * PIPE_PAGES / bytes).max(1)
         };
         let capacity = Some(Capacity { messages, wake_writers_at: per_page.min(messages) });
-        Queue { kind: QueueKind::Pipe, capacity, lines }
+        Queue { kind: QueueKind::Pipe, capacity, lines, ordered: false }
     }
 
     /// A Unix stream socket for messages of `bytes` each sent by itself: the default send buffer, charged with the overhead
@@ -74,7 +83,7 @@ impl Queue {
         let messages = (SOCKET_BUFFER_BYTES / charged).max(1);
         let wake_writers_at = (messages - messages / 4).max(1);
         let capacity = Some(Capacity { messages, wake_writers_at });
-        Queue { kind: QueueKind::Socket, capacity, lines }
+        Queue { kind: QueueKind::Socket, capacity, lines, ordered: false }
     }
 }
 
@@ -95,7 +104,8 @@ pub struct Histogram {
     pub while_set: Option<FlagId>,
 }
 
-/// A closed loop of users on another machine. Each thinks, sends a request, and thinks again when the reply has come.
+/// Users on another machine. In a closed loop each thinks, sends a request, and thinks again when the reply has come; in an open one it
+/// sends its next request whether the last was answered or not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clients {
     /// Where requests arrive; the message carries the user, for [`super::Op::Reply`].
@@ -106,6 +116,8 @@ pub struct Clients {
     pub think_ns: f64,
     /// How it varies.
     pub spread: Spread,
+    /// Whether the time to think runs from one request to the next, and nobody waits for replies.
+    pub open: bool,
     /// CPUs that take the network's interrupts. Each user is drawn to one of them and stays (receive-side scaling).
     pub irq_cpus: CpuSet,
     /// First request, in ns; drawn uniformly from `[first_ns, first_ns + within_ns]`.

@@ -6,12 +6,9 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 
@@ -81,20 +78,6 @@ static void ask(int end, const struct window *window, struct times *round)
 	}
 }
 
-/* A child that does not outlive its parent; 0 in the child. */
-static pid_t child(void)
-{
-	pid_t parent = getpid(), forked;
-
-	fflush(stdout);
-	forked = fork();
-	if (forked < 0)
-		die(errno, "fork");
-	if (!forked && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
-		die(0, "the parent is gone");
-	return forked;
-}
-
 void netperf(struct arguments *all)
 {
 	static const char *const percents[] = { "50", "99" };
@@ -126,15 +109,7 @@ void netperf(struct arguments *all)
 		close(ends[1]);
 	}
 	pass(window, warmup_s, seconds);
-	if (waitpid(-1, NULL, WNOHANG))
-		die(0, "netperf: a process ended early");
-	/* First nobody goes on, so that nobody sees another end. */
-	for (size_t nth = 0; nth < 2 * pairs; nth++)
-		if (kill(children[nth], SIGSTOP))
-			die(errno, "netperf: cannot stop a process");
-	for (size_t nth = 0; nth < 2 * pairs; nth++)
-		if (kill(children[nth], SIGKILL) || waitpid(children[nth], NULL, 0) != children[nth])
-			die(errno, "netperf: cannot end a process");
+	end_children(children, 2 * pairs);
 	for (size_t nth = 0; nth < pairs; nth++)
 		merge(round, &rounds[nth]);
 	result("transactions_per_s", (double)round->count / window_s(window));

@@ -8,7 +8,7 @@
 #define TRIALS 10
 #define TRIAL_NS UINT64_C(20000000)
 
-static double turns_per_us;
+static double rate;
 
 static void turns(uint64_t count)
 {
@@ -24,27 +24,33 @@ static void turns(uint64_t count)
 	}
 }
 
-void calibrate(void)
+double calibrate(void)
 {
 	/* A look at the clock is as rare as every few us. */
 	const uint64_t between = 16;
 
 	for (int trial = 0; trial < TRIALS; trial++) {
 		uint64_t from_ns = now_ns(), took_ns, done = 0;
-		double rate;
+		double found;
 
 		do {
 			turns(between);
 			done += between;
 			took_ns = now_ns() - from_ns;
 		} while (took_ns < TRIAL_NS);
-		rate = (double)done * 1e3 / (double)took_ns;
-		if (rate > turns_per_us)
-			turns_per_us = rate;
+		found = (double)done * 1e3 / (double)took_ns;
+		if (found > rate)
+			rate = found;
 	}
+	return rate;
+}
+
+void calibrated(double turns_per_us)
+{
+	rate = turns_per_us;
 }
 
 void work_us(double us)
 {
-	turns((uint64_t)(us * turns_per_us + 0.5));
+	turns((uint64_t)(us * rate + 0.5));
 }

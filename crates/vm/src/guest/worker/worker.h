@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Bytes that no two threads' data share: the longest line is 128 bytes, and some prefetchers fetch pairs of lines. */
 #define APART 256
@@ -64,11 +65,23 @@ struct window {
 void pass(struct window *window, double warmup_s, double seconds);
 double window_s(const struct window *window);
 
-/* Work by amounts of time that a thread alone needs for it. */
-void calibrate(void);
+/* Work by amounts of time that a thread alone needs for it, once that is known: measured, or as another process found it. */
+double calibrate(void);
+void calibrated(double turns_per_us);
 void work_us(double us);
 
-/* The parts. */
+/* A child that does not outlive its parent; 0 in the child. */
+pid_t child(void);
+/* Ends children that go on for ever. First nobody goes on, so that nobody sees another end. */
+void end_children(const pid_t *children, size_t count);
+
+/* A part, as the first argument names it. The list ends with one without a name. */
+struct part {
+	const char *name;
+	void (*run)(struct arguments *all);
+};
+extern const struct part parts[];
+
 void ebizzy(struct arguments *all);
 void false_sharing(struct arguments *all);
 void stream(struct arguments *all);

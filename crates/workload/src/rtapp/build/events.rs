@@ -3,7 +3,7 @@
 use super::shared::is_unique;
 use super::thread::{Thread, Times, sleep};
 use super::{Builder, MAX_FORKS, memory};
-use crate::program::{Missed, Op, Since, Work};
+use crate::program::{Missed, Op, Since, Spread, Work};
 use crate::rtapp::ast::{Action, Calibration, Event, Loops, Phase, Timer};
 use crate::rtapp::feature::Feature;
 use crate::rtapp::{RtAppError, Suspend};
@@ -96,7 +96,7 @@ impl<'a> Builder<'a> {
         let absolute = self.shared.is_absolute(t.nth, &timer.name);
         let missed = if absolute { Missed::CatchUp } else { Missed::Restart };
         let period_ns = u64::from(timer.period_us) * 1000;
-        let wait = Op::TimerWait { timer: id, period_ns, missed };
+        let wait = Op::TimerWait { timer: id, period_ns, spread: Spread::Fixed, missed };
         match t.times.timers {
             Some((wakeup, response)) => t.ops.extend([
                 Op::Record { histogram: response, since: Since::Due },

@@ -113,7 +113,7 @@ impl<'a> Builder<'a> {
 
 /// Starts a timer.
 pub(super) fn start(timer: TimerId) -> Op {
-    Op::TimerWait { timer, period_ns: 0, missed: Missed::CatchUp }
+    Op::TimerWait { timer, period_ns: 0, spread: Spread::Fixed, missed: Missed::CatchUp }
 }
 
 pub(super) fn sleep(us: u32) -> Op {
