@@ -22,6 +22,7 @@ mod pelt;
 mod pelt_clock;
 mod queue_lines;
 pub mod rng;
+mod rt;
 mod rules;
 mod run;
 mod scenario;

@@ -10,6 +10,7 @@ use crate::inspect::{Inspector, Margins};
 use crate::judge::{Agreement, Judge};
 use crate::latency::Latencies;
 use crate::rng::{Purpose, Stream};
+use crate::rt::classes::Classes;
 use crate::run::RunResult;
 use crate::setup::Setup;
 use crate::source::{Governing, Source};
@@ -94,7 +95,11 @@ impl Scenario {
     pub fn run_traced(&self, seed: u64, trace: &mut impl Trace) -> Result<RunResult, SimError> {
         let groups = self.setup.model_groups.as_ref().map_err(Clone::clone)?;
         let fair = Fair::with_groups(&self.setup.topo, &self.setup.kernel, &groups.class);
-        self.run_with(fair, seed, trace)
+        if self.setup.policies.iter().all(|policy| policy.is_fair()) {
+            return self.run_with(fair, seed, trace);
+        }
+        let (cpus, release) = (self.setup.topo.nr_cpus, self.setup.kernel.version);
+        self.run_with(Classes::new(fair, cpus, release), seed, trace)
     }
 
     /// One run under another class, which must be as it is at boot. It has to keep to the affinities of tasks.
@@ -104,8 +109,8 @@ impl Scenario {
         seed: u64,
         trace: &mut impl Trace,
     ) -> Result<RunResult, SimError> {
-        let others = "fair ones without a tree's code: the model has the fair class alone";
-        self.refuse_policies(others, |policy| !policy.is_fair())?;
+        let expected = "no deadlines without a tree's code: the model has no such class";
+        self.refuse_policies(expected, |policy| matches!(policy, Policy::Deadline { .. }))?;
         self.run_under(Modelled::new(class), seed, trace).map(|(result, _)| result)
     }
 

@@ -111,7 +111,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         let packages = setup.governed.as_ref().map_or(0, |g| g.model.packages.len());
         let by_core = core.governs();
         let has_steps = !setup.hotplug.steps.is_empty();
-        let has_timer = setup.model_groups.as_ref().is_ok_and(ModelGroups::has_quotas);
+        let has_timer = setup.model_groups.as_ref().is_ok_and(ModelGroups::has_quotas)
+            || setup.policies.iter().any(|policy| !policy.is_fair());
         let slots = Slots::new(nr_cpus, users.list.len(), packages, has_steps, has_timer);
         let mut sim = Sim {
             w: world(setup, seed, tick_period_ns, tick_phase_ns),

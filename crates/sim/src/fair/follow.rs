@@ -13,6 +13,7 @@ use super::queue::entity::Entity;
 use super::queue::ids::EntityId;
 use super::queue::rq::RunQueue;
 use super::rules::ScanLimit;
+use crate::class::Enqueue;
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
 
@@ -61,6 +62,19 @@ impl Fair {
             true => self.add_nr_running(w, cpu),
             false => self.sub_nr_running(w, cpu),
         }
+    }
+
+    /// A task of another class wakes up on its CPU or comes there.
+    pub(crate) fn told_woken(&mut self, w: &World, task: TaskId, why: Enqueue) {
+        if matches!(why, Enqueue::Wakeup { .. }) {
+            let cpu = w.tasks[task.index()].cpu;
+            self.rqs[cpu as usize].end_of_idle(w.now_ns, w.jiffies());
+        }
+    }
+
+    /// Whether `cpu` has tasks of this class.
+    pub(crate) fn has_tasks(&self, cpu: Cpu) -> bool {
+        self.queues[cpu as usize].nr_queued > 0
     }
 
     /// Tasks that the class has on the queue of `cpu`, the running one included.

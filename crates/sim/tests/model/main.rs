@@ -19,6 +19,7 @@ mod knobs;
 mod large;
 mod machines;
 mod memory;
+mod policies;
 mod queues;
 mod rtapp;
 mod stream;

@@ -58,7 +58,7 @@ pub(in crate::fair) struct CfsRq {
     /// The running entity has used up its request since it was picked: `update_curr` asks for another choice.
     pub(super) used_up: bool,
     /// Queued entities, the running and the delayed ones included (`nr_queued`, `nr_running` up to 6.12).
-    pub(super) nr_queued: u32,
+    pub(in crate::fair) nr_queued: u32,
     /// Tasks on this queue and those below it (`h_nr_queued`, `h_nr_running` up to 6.12).
     pub(in crate::fair) h_nr_queued: u32,
     /// Those of them that sleep and have not left yet (`h_nr_delayed`).

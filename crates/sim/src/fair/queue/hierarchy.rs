@@ -316,7 +316,7 @@ impl Fair {
     }
 
     /// The choice is made: no queue remembers who ran before it.
-    pub(in crate::fair) fn forget_put(&mut self, cpu: Cpu) {
+    pub(crate) fn forget_put(&mut self, cpu: Cpu) {
         let mut next = self.rqs[cpu as usize].put.take().map(EntityId::from);
         while let Some(id) = next {
             let q = self.queue_of(id, cpu);
