@@ -137,7 +137,7 @@ fn worker(plan: &Plan, args: &RunArgs) -> Result<Option<PathBuf>, Failure> {
                 | Benchmark::Netperf(_)
         )
     };
-    match plan.file.workloads.iter().any(|w| needs(&w.benchmark)) {
+    match plan.file.workloads.iter().flat_map(|w| w.benchmarks()).any(needs) {
         true => Ok(Some(cache(&args.guest.cache)?.worker(host_arch()?)?)),
         false => Ok(None),
     }

@@ -2,8 +2,8 @@
 
 use super::bench::{Bench, Options};
 use super::counters::{counters, schema};
+use super::groups;
 use super::realise::Boot;
-use super::script;
 use crate::ExperimentError;
 use crate::engine::EngineError;
 use crate::journal::Journal;
@@ -27,6 +27,7 @@ use vm::session::{Answer, GuestRun, Heard, Session};
 use vm::shown::in_words;
 use vm::splats::Splat;
 use vm::{Accel, Trial, VmError};
+use workload::Counter;
 
 /// A run: its cell and number.
 type Task = (usize, u32);
@@ -164,6 +165,12 @@ struct Done<'a> {
 }
 
 impl Bench {
+    /// What is counted in every run.
+    fn schema(&self) -> Vec<Counter> {
+        let groups = groups::schema(&self.plan.file);
+        schema(self.has_schedulers()).into_iter().chain(groups).collect()
+    }
+
     /// Runs everything that `journal` lacks and adds each run to it.
     ///
     /// # Errors
@@ -190,14 +197,7 @@ impl Bench {
         let tasks: Vec<Task> = self.tasks().collect();
         let runs = tasks.iter().filter_map(|task| done.runs.remove(task)).collect();
         let engine = options.engine();
-        Ok(collect(
-            &self.plan,
-            engine,
-            (schema(self.has_schedulers()), vec![]),
-            &self.jobs,
-            &tasks,
-            runs,
-        ))
+        Ok(collect(&self.plan, engine, (self.schema(), vec![]), &self.jobs, &tasks, runs))
     }
 
     /// Whether a variant has a sched_ext scheduler.
@@ -323,10 +323,7 @@ impl Bench {
     ) -> Result<(), ExperimentError> {
         let program = |&(j, _): &Task| &self.programs[self.jobs[j].workload];
         let programs: Vec<&Program> = tasks.iter().map(program).collect();
-        let runs: Vec<GuestRun> = tasks
-            .iter()
-            .map(|task| script::run(program(task), &self.variants[self.jobs[task.0].variant], 1))
-            .collect();
+        let runs: Vec<GuestRun> = tasks.iter().map(|task| self.script(task.0, 1)).collect();
         let ended = ground.session(boot, board, &programs, &runs, stop, &mut |heard| match heard {
             Heard::Note(_) => Ok(()),
             Heard::Run(at, answer) => match tasks.get(at) {
@@ -388,7 +385,8 @@ impl Bench {
         };
         let metrics = job.metrics.iter().map(|info| value(&info.name)).collect::<Result<_, _>>()?;
         let single_times = vec![vec![]; job.metrics.len()];
-        let counters = counters(answer, &ground.distances, self.has_schedulers());
+        let mut counters = counters(answer, &ground.distances, self.has_schedulers());
+        counters.extend(groups::values(&self.plan.file, answer));
         let seed = self.plan.seed(job.variant, task.1);
         Ok(Run { run: task.1, seed, metrics, single_times, counters })
     }
