@@ -5,6 +5,7 @@
 mod again;
 mod engine;
 mod error;
+mod group_stats;
 mod groups;
 pub mod guests;
 mod heat;

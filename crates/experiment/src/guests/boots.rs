@@ -2,10 +2,10 @@
 
 use super::bench::{Bench, Options};
 use super::counters::{counters, schema};
-use super::groups;
 use super::realise::Boot;
 use crate::ExperimentError;
 use crate::engine::EngineError;
+use crate::group_stats::{self, Stats};
 use crate::journal::Journal;
 use crate::run::{Progress, collect};
 use machine::Machine;
@@ -167,7 +167,7 @@ struct Done<'a> {
 impl Bench {
     /// What is counted in every run.
     fn schema(&self) -> Vec<Counter> {
-        let groups = groups::schema(&self.plan.file);
+        let groups = group_stats::schema(&group_stats::paths(&self.plan.file));
         schema(self.has_schedulers()).into_iter().chain(groups).collect()
     }
 
@@ -386,7 +386,8 @@ impl Bench {
         let metrics = job.metrics.iter().map(|info| value(&info.name)).collect::<Result<_, _>>()?;
         let single_times = vec![vec![]; job.metrics.len()];
         let mut counters = counters(answer, &ground.distances, self.has_schedulers());
-        counters.extend(groups::values(&self.plan.file, answer));
+        let groups = group_stats::paths(&self.plan.file);
+        counters.extend(group_stats::values(&groups, &Stats::new(), &answer.groups));
         let seed = self.plan.seed(job.variant, task.1);
         Ok(Run { run: task.1, seed, metrics, single_times, counters })
     }

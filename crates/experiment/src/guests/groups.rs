@@ -1,11 +1,7 @@
 //! Control groups of a variant in a guest: the kernel's own, made before a run and gone after it.
 
-use definition::ExperimentFile;
 use setting::{Group, group_of};
-use sim::counters::Bandwidth;
 use std::collections::BTreeSet;
-use vm::session::Answer;
-use workload::Counter;
 
 /// Where a guest has them.
 pub(super) const CGROUPS: &str = "/sys/fs/cgroup";
@@ -67,42 +63,6 @@ pub(crate) fn of_tasks(
             Err(format!("several for the tasks {}", names.join(", ")))
         }
     }
-}
-
-/// Paths of all groups of an experiment.
-fn paths(file: &ExperimentFile) -> BTreeSet<String> {
-    let of = |at: usize| file.groups(at).into_iter().map(|group| group.path);
-    (0..file.variants.len()).flat_map(of).collect()
-}
-
-/// What is counted of groups: quotas of all, and the CPU time of each.
-pub(super) fn schema(file: &ExperimentFile) -> Vec<Counter> {
-    if !file.has_groups() {
-        return vec![];
-    }
-    let usage = |path: String| {
-        let help = format!("CPU time of the tasks of the control group {path} and below");
-        Counter::of_unit(&format!("{path}: usage_us"), "us", &help)
-    };
-    Bandwidth::schema().into_iter().chain(paths(file).into_iter().map(usage)).collect()
-}
-
-/// The values of a run in the order of [`schema`].
-pub(super) fn values(file: &ExperimentFile, answer: &Answer) -> Vec<u64> {
-    if !file.has_groups() {
-        return vec![];
-    }
-    let of = |path: &str, name: &str| {
-        answer.groups.get(path).and_then(|stat| stat.get(name)).copied().unwrap_or(0)
-    };
-    let sum = |name: &str| answer.groups.keys().map(|path| of(path, name)).sum();
-    let bandwidth = Bandwidth {
-        periods: sum("nr_periods"),
-        throttled: sum("nr_throttled"),
-        throttled_us: sum("throttled_usec"),
-    };
-    let usage = paths(file).into_iter().map(|path| of(&path, "usage_usec"));
-    bandwidth.values().into_iter().chain(usage).collect()
 }
 
 #[cfg(test)]
