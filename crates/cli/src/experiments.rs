@@ -75,7 +75,7 @@ fn message(name: &str, progress: Progress) -> String {
 fn asked(args: &RunArgs) -> Result<Vec<ExperimentFile>, Failure> {
     let files = ExperimentFile::load_each(&args.experiment)?;
     let path = args.experiment.display().to_string();
-    for file in files.iter().filter(|f| f.variants.iter().any(|v| !v.groups.is_empty())) {
+    for file in files.iter().filter(|f| f.has_groups()) {
         experiment::check_groups(&Plan::new(file.clone(), &path)?)?;
     }
     files.into_iter().map(|file| changed(file, args)).collect()

@@ -129,9 +129,11 @@ fn variant(name: &str, kernel: &Kernel) -> Result<String, Failure> {
 /// The experiment with what the command found out about its trace.
 fn with(mut plan: Plan, sync: &[(String, String)], keep_forks: bool) -> Plan {
     for workload in &mut plan.file.workloads {
-        if let Benchmark::Replay(params) = &mut workload.benchmark {
-            params.sync = sync.to_vec();
-            params.keep_forks = keep_forks;
+        for part in &mut workload.parts {
+            if let Benchmark::Replay(params) = &mut part.benchmark {
+                params.sync = sync.to_vec();
+                params.keep_forks = keep_forks;
+            }
         }
     }
     plan
@@ -139,7 +141,7 @@ fn with(mut plan: Plan, sync: &[(String, String)], keep_forks: bool) -> Plan {
 
 /// What the experiment's workload is made of.
 fn made(plan: &Plan) -> Result<Made, Failure> {
-    let params = plan.file.workloads.iter().find_map(|w| match &w.benchmark {
+    let params = plan.file.workloads.iter().flat_map(|w| w.benchmarks()).find_map(|b| match b {
         Benchmark::Replay(params) => Some(params),
         _ => None,
     });

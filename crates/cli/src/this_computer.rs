@@ -144,7 +144,7 @@ fn workers(plan: &Plan, args: &RunArgs) -> Result<Option<Workers>, Failure> {
                 | Benchmark::Noisy(_)
         )
     };
-    match plan.file.workloads.iter().any(|w| needs(&w.benchmark)) {
+    match plan.file.workloads.iter().flat_map(|w| w.benchmarks()).any(needs) {
         true => Ok(Some(cache(&args.guest.cache)?.workers(host_arch()?)?)),
         false => Ok(None),
     }

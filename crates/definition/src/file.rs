@@ -161,11 +161,6 @@ impl VariantEntry {
         set.into_iter().find(|(_, is_empty)| !is_empty).map(|(name, _)| name)
     }
 
-    /// What its own control groups are, for people.
-    pub fn groups_set(&self) -> Vec<String> {
-        groups::set(&self.groups)
-    }
-
     /// Words for a real kernel's command line; empty where there are none.
     pub fn command_line(&self) -> &str {
         self.guest.as_ref().map_or("", |guest| &guest.append)
@@ -281,9 +276,9 @@ impl ExperimentFile {
         !self.groups.is_empty() || self.variants.iter().any(|v| !v.groups.is_empty())
     }
 
-    /// What the control groups of all variants are, for people.
-    pub fn groups_set(&self) -> Vec<String> {
-        groups::set(&groups::merged(&self.groups, &BTreeMap::new()))
+    /// What the control groups of the variant at `at` are, for people.
+    pub fn groups_set(&self, at: usize) -> Vec<String> {
+        groups::set(&groups::merged(&self.groups, &self.variants[at].groups))
     }
 
     /// The error of a file of the group `path` under the variant at `at`: who said it, and where.

@@ -5,7 +5,7 @@ use definition::file::VariantEntry;
 use kernel::Kernel;
 use machine::{Machine, costs};
 use results::{MetricInfo, Run, power};
-use setting::Setting;
+use setting::{GroupError, Setting};
 use sim::counters::{Bandwidth, Pressure};
 use sim::hypervisor::Hypervisor;
 use sim::{Counters, RunResult, Scenario, SimError};
@@ -31,6 +31,9 @@ pub enum EngineError {
         "{0}: found some, expected none without a source: what the model can switch are `mechanisms`"
     )]
     OfKernels(&'static str),
+    /// A file of a control group that the model does not have.
+    #[error(transparent)]
+    Group(#[from] GroupError),
     /// Settings of this computer.
     #[error("host: found settings, expected none: they are made on this computer (--engine host)")]
     OfHost,
@@ -131,7 +134,7 @@ enum Also {
 
 impl Also {
     fn of(plan: &Plan) -> Vec<Also> {
-        let bandwidth = plan.file.variants.iter().any(|v| !v.groups.is_empty());
+        let bandwidth = plan.file.has_groups();
         let has_psi = |v: &VariantEntry| v.source.as_ref().is_some_and(|s| s.has("PSI"));
         let pressure = plan.file.variants.iter().any(has_psi);
         let all = [(bandwidth, Also::Bandwidth), (pressure, Also::Pressure)];

@@ -17,6 +17,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use workload::Benchmark;
 
 /// Version of the layout.
 const FORMAT: u32 = 4;
@@ -55,7 +56,9 @@ impl Identity {
             reason: Box::new(EngineError::from(e)),
         };
         let mut parts = vec![serde_json::to_vec(&plan.file).map_err(json)?];
-        for name in plan.file.workloads.iter().filter_map(|w| w.benchmark.file()) {
+        for name in
+            plan.file.workloads.iter().flat_map(|w| w.benchmarks()).filter_map(Benchmark::file)
+        {
             let path = plan.folder().join(name);
             let bytes = std::fs::read(&path).map_err(|reason| ResultsError::io(&path, reason))?;
             parts.push(bytes);

@@ -5,12 +5,15 @@
 mod again;
 mod engine;
 mod error;
+mod group_stats;
+mod groups;
 pub mod guests;
 mod heat;
 pub mod host;
 pub mod journal;
 pub mod lines;
 mod prefetch_sweep;
+mod programs;
 mod run;
 pub mod schedstat;
 mod sensitivity;
@@ -19,10 +22,11 @@ mod source;
 pub use again::{Again, again};
 pub use engine::{Engine, EngineError, SimEngine, SimJob};
 pub use error::ExperimentError;
+pub use groups::check_groups;
 pub use heat::heat;
 pub use journal::Journal;
 pub use prefetch_sweep::sweep;
-pub use run::{Progress, check_groups, run, run_from};
+pub use run::{Progress, run, run_from};
 pub use sensitivity::{When, sensitivity};
 pub use sim::{inspect, judge};
 pub use source::{

@@ -16,6 +16,7 @@ use results::{Results, Run, WorkloadResults};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 pub use work::Work;
+use workload::Benchmark;
 
 /// What the shorter runs' workloads are called, behind the name of the longer ones'.
 const SHORT: &str = ", half";
@@ -38,7 +39,7 @@ impl Watched {
             let short = shorter(&entry).ok_or_else(|| ExperimentError::Field {
                 file: plan.path.clone(),
                 field: format!("workload `{}`", entry.name),
-                found: entry.benchmark.name().to_string(),
+                found: entry.benchmarks().map(Benchmark::name).collect::<Vec<_>>().join(", "),
                 expected: format!(
                     "one of {}, whose work has units, and enough of it to be halved",
                     Work::BENCHMARKS.join(", ")
@@ -70,7 +71,7 @@ impl Watched {
                 continue;
             };
             let entry = |name: &str| self.bench.plan.file.workload(name);
-            let of = |name: &str| Work::of(&entry(name)?.benchmark);
+            let of = |name: &str| Work::of(entry(name)?.alone()?);
             if let (Some(long), Some(less)) = (of(workload), of(&short)) {
                 let work = (&long, &less);
                 let guest = guest(work, (&counted[at], &counted[half]));
@@ -97,7 +98,7 @@ impl Watched {
 fn shorter(entry: &WorkloadEntry) -> Option<WorkloadEntry> {
     let mut short = entry.clone();
     short.name.push_str(SHORT);
-    short.benchmark = Work::halved(&entry.benchmark)?;
+    short.parts[0].benchmark = Work::halved(entry.alone()?)?;
     Some(short)
 }
 

@@ -2,16 +2,15 @@
 
 use crate::ExperimentError;
 use crate::engine::{Engine, EngineError};
+use crate::groups;
 use crate::journal::Journal;
 use definition::Plan;
 use machine::Machine;
 use rayon::prelude::*;
 use results::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
-use setting::matches;
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use workload::Counter;
 use workload::rtapp::Built;
-use workload::{Benchmark, Counter};
 
 /// How far an experiment is. A cell is a workload under a variant, all its runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,48 +137,6 @@ pub fn run_from<E: Engine>(
     ))
 }
 
-/// Refuses names of tasks for control groups that no workload of their variant has. `plan` has all workloads of its file.
-///
-/// # Errors
-/// The first such name, and workloads that cannot be built.
-pub fn check_groups(plan: &Plan) -> Result<(), ExperimentError> {
-    for (v, variant) in plan.file.variants.iter().enumerate().filter(|(_, v)| !v.groups.is_empty())
-    {
-        let machine = plan.machine_of(v)?;
-        let mut names = BTreeSet::new();
-        for (w, entry) in plan.file.workloads.iter().enumerate() {
-            if !plan.file.variants_of(w).contains(&v) {
-                continue;
-            }
-            // No model has the steps of a command, but it has a name.
-            if let Benchmark::Command(params) = &entry.benchmark {
-                names.insert(params.task().to_owned());
-                continue;
-            }
-            let built =
-                plan.workload(entry, &machine).map_err(|reason| ExperimentError::Refused {
-                    file: plan.path.clone(),
-                    field: format!("workload `{}`, variant `{}`", entry.name, variant.name),
-                    reason: Box::new(reason.into()),
-                })?;
-            names.extend(built.workload.programs.into_iter().map(|p| p.name));
-        }
-        for (path, group) in &variant.groups {
-            let unknown = |pattern: &&String| !names.iter().any(|name| matches(pattern, name));
-            if let Some(pattern) = group.tasks.iter().find(unknown) {
-                let all: Vec<&str> = names.iter().map(String::as_str).collect();
-                return Err(ExperimentError::Field {
-                    file: plan.path.clone(),
-                    field: format!("variant `{}`: groups.{path}.tasks", variant.name),
-                    found: format!("`{pattern}`"),
-                    expected: format!("a pattern for one of the tasks {}", all.join(", ")),
-                });
-            }
-        }
-    }
-    Ok(())
-}
-
 fn prepare_all<E: Engine>(plan: &Plan, engine: &E) -> Result<Vec<Cell<E::Job>>, ExperimentError> {
     let mut cells = Vec::new();
     for w in 0..plan.file.workloads.len() {
@@ -228,6 +185,9 @@ pub(crate) fn prepare_on<E: Engine>(
     }
     let Built { workload, ignored } = built;
     let setting = plan.setting(v);
+    if variant.source.is_none() {
+        groups::modelled(&setting.groups, &plan.kernels[v]).map_err(refused)?;
+    }
     let metrics = engine.metrics(&workload, &setting);
     let job = engine
         .prepare(plan, (w, v), machine, &plan.kernels[v], workload, &setting)

@@ -58,6 +58,8 @@ pub struct Answer {
     pub affinity: BTreeMap<u32, CpuSet>,
     /// What its sched_ext scheduler said of itself, where it had one.
     pub scheduler: Option<Outcome>,
+    /// By path of a control group: the numbers of its `cpu.stat`, from its making to the end of the program.
+    pub groups: BTreeMap<String, BTreeMap<String, u64>>,
     /// What the kernel's log says went wrong: during the run, and in the first run of a boot, also before.
     pub splats: Vec<Splat>,
 }
@@ -275,6 +277,10 @@ fn answer(archive: &[u8]) -> Result<Answer, String> {
     let log = |name: &str| files.get(name).map(|log| splats(&String::from_utf8_lossy(log)));
     Ok(Answer {
         scheduler: Outcome::of(&scheduler)?,
+        groups: match files.contains_key("groups") {
+            true => groups(&text("groups")?)?,
+            false => BTreeMap::new(),
+        },
         splats: ["log.before", "log"].into_iter().filter_map(log).flatten().collect(),
         stdout,
         schedstat: schedstat("schedstat.after")?.since(&schedstat("schedstat.before")?),
@@ -285,6 +291,20 @@ fn answer(archive: &[u8]) -> Result<Answer, String> {
             false => BTreeMap::new(),
         },
     })
+}
+
+/// Lines with a number's name, its value, and the path of its group.
+fn groups(said: &str) -> Result<BTreeMap<String, BTreeMap<String, u64>>, String> {
+    let mut all: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    for line in said.lines() {
+        let wrong = || format!("groups: found `{line}`, expected a name, a number and a path");
+        let mut words = line.splitn(3, ' ');
+        let (name, value) = (words.next().ok_or_else(wrong)?, words.next().ok_or_else(wrong)?);
+        let path = words.next().ok_or_else(wrong)?;
+        let value = value.parse().map_err(|_| wrong())?;
+        all.entry(path.to_owned()).or_default().insert(name.to_owned(), value);
+    }
+    Ok(all)
 }
 
 /// Lines of `grep -H Cpus_allowed_list /proc/PID/status`.
@@ -361,10 +381,22 @@ mod tests {
             splats: vec![],
             trace_gz: Some(gz.finish().unwrap()),
             affinity: BTreeMap::new(),
+            groups: BTreeMap::new(),
         };
         let mut text = String::new();
         answer.trace().unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "# tracer: nop\n");
+    }
+
+    #[test]
+    fn what_groups_counted() {
+        let said = "usage_usec 120 web\nnr_throttled 3 web\nusage_usec 7 web/a b\n";
+        let found = groups(said).unwrap();
+        assert_eq!((found["web"]["usage_usec"], found["web"]["nr_throttled"]), (120, 3));
+        assert_eq!(found["web/a b"]["usage_usec"], 7);
+        for bad in ["usage_usec 120", "usage_usec x web", "usage_usec"] {
+            assert!(groups(bad).unwrap_err().starts_with("groups: found"));
+        }
     }
 
     #[test]

@@ -49,3 +49,8 @@ fn partitions() {
 fn wakeups() {
     holds("wakeups", &[TEXT, CSV]);
 }
+
+#[test]
+fn together() {
+    holds("together", &[TEXT, CSV]);
+}

@@ -120,6 +120,21 @@ fn bad_experiments_write_nothing() {
             BIG_CORE.replacen("daemon_burst_us = 150", "daemon_burst_us = -1", 1),
             "daemon_burst_us: found -1",
         ),
+        (
+            "parent.toml",
+            format!("{BIG_CORE}\n[[group]]\npath = \"web/db\"\n"),
+            "group: path: found `web/db` without `web`",
+        ),
+        (
+            "quota.toml",
+            format!("{BIG_CORE}\n[[group]]\npath = \"web\"\n\"cpu.max\" = \"500 100000\"\n"),
+            "group `web`: cpu.max: found `500 100000`, expected a quota of at least 1000 us",
+        ),
+        (
+            "cpuset.toml",
+            format!("{BIG_CORE}\n[[group]]\npath = \"web\"\n\"cpuset.cpus\" = \"0-400\"\n"),
+            "group `web`: cpuset.cpus: found `0-400`, expected CPUs of the machine, which has 0-",
+        ),
     ] {
         let path = write(dir.path(), name, text.as_bytes());
         let out = dir.path().join("out");
@@ -129,7 +144,7 @@ fn bad_experiments_write_nothing() {
         assert!(!out.exists());
     }
     let left: Vec<_> = std::fs::read_dir(dir.path()).expect("the directory").collect();
-    assert_eq!(left.len(), 10, "only the experiment files are left: {left:?}");
+    assert_eq!(left.len(), 13, "only the experiment files are left: {left:?}");
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! What of an experiment guests can run: variants on real kernels, workloads as programs.
 
+use super::groups::of_tasks;
 use super::realise::Realised;
+use super::script;
 use crate::ExperimentError;
 use crate::engine::EngineError;
+use crate::programs::program_of;
 use crate::run::Cell;
-use definition::file::{SchedulerKind, VariantEntry};
+use definition::file::{SchedulerKind, VariantEntry, WorkloadEntry};
 use definition::{ExperimentFile, Plan};
 use kernel::Version;
 use machine::CpuSet;
@@ -12,8 +15,9 @@ use results::{Engine, MetricInfo};
 use std::path::Path;
 use vm::board::Board;
 use vm::boot::Limits;
-use vm::programs::{Program, translate};
+use vm::programs::Program;
 use vm::sched_ext::Scheduler;
+use vm::session::GuestRun;
 use vm::{Accel, Cache, KernelImage, VmError};
 
 /// How guests run.
@@ -58,6 +62,8 @@ pub struct Bench {
     /// By workload of `plan`.
     pub(super) programs: Vec<Program>,
     pub(super) jobs: Vec<Cell<()>>,
+    /// By job: the control group in which its program begins.
+    pub(super) groups: Vec<Option<String>>,
 }
 
 impl Bench {
@@ -122,8 +128,15 @@ impl Bench {
             .map(|v| v.boot.kernel.model().map_err(|e| refused("kernel", e.into())))
             .collect::<Result<_, _>>()?;
         let plan = Plan { file, kernels, ..plan };
-        let jobs = jobs(&plan, &programs)?;
-        Ok(Bench { plan, notes, variants, programs, jobs })
+        let (jobs, groups) = jobs(&plan, &programs)?.into_iter().unzip();
+        Ok(Bench { plan, notes, variants, programs, jobs, groups })
+    }
+
+    /// The scripts of a run of the job at `job`.
+    pub(super) fn script(&self, job: usize, slowed: u32) -> GuestRun {
+        let of = &self.jobs[job];
+        let (program, variant) = (&self.programs[of.workload], &self.variants[of.variant]);
+        script::run(program, variant, self.groups[job].as_deref(), slowed)
     }
 }
 
@@ -134,9 +147,9 @@ fn programs(plan: &Plan, notes: &mut Vec<String>) -> Result<Vec<Option<Program>>
     let guest_cpus = |set: CpuSet| -> CpuSet {
         board.cpus().filter(|&(_, cpu)| set.contains(cpu)).map(|(n, _)| n.0 as usize).collect()
     };
-    let program = |entry: &definition::file::WorkloadEntry| {
+    let program = |entry: &WorkloadEntry| {
         let name = &entry.name;
-        match translate(&entry.benchmark, &read, &guest_cpus) {
+        match program_of(entry, &read, &guest_cpus) {
             Ok(program) => {
                 let said = program.notes.iter().chain(&program.guest_notes);
                 notes.extend(said.map(|note| format!("workload `{name}`: {note}")));
@@ -193,8 +206,11 @@ fn name_version(entry: &mut VariantEntry, realised: &Realised) {
     }
 }
 
-/// The cells, with the metrics that the programs give.
-fn jobs(plan: &Plan, programs: &[Program]) -> Result<Vec<Cell<()>>, ExperimentError> {
+/// The cells, with the metrics that the programs give, and the control groups in which they begin.
+fn jobs(
+    plan: &Plan,
+    programs: &[Program],
+) -> Result<Vec<(Cell<()>, Option<String>)>, ExperimentError> {
     let mut jobs = Vec::new();
     for (w, entry) in plan.file.workloads.iter().enumerate() {
         let built = plan.workload(entry, &plan.machine);
@@ -208,8 +224,34 @@ fn jobs(plan: &Plan, programs: &[Program]) -> Result<Vec<Cell<()>>, ExperimentEr
         let metrics: Vec<MetricInfo> = all.filter(|info| names.contains(&info.name)).collect();
         for variant in plan.file.variants_of(w) {
             let ignored = built.ignored.clone();
-            jobs.push(Cell { workload: w, variant, metrics: metrics.clone(), ignored, job: () });
+            let cell = Cell { workload: w, variant, metrics: metrics.clone(), ignored, job: () };
+            jobs.push((cell, group(plan, (w, variant))?));
         }
     }
     Ok(jobs)
+}
+
+/// The control group in which the program of a workload begins: its own, or that of its tasks' names. Parts have theirs in the script.
+fn group(plan: &Plan, (w, v): (usize, usize)) -> Result<Option<String>, ExperimentError> {
+    let entry = &plan.file.workloads[w];
+    let [part] = entry.parts.as_slice() else { return Ok(None) };
+    let groups = plan.file.groups(v);
+    if part.group.is_some() || groups.iter().all(|group| group.tasks.is_empty()) {
+        return Ok(part.group.clone());
+    }
+    let field = format!("workload `{}`, variant `{}`", entry.name, plan.file.variants[v].name);
+    let alone = WorkloadEntry { background: Some(false), ..entry.clone() };
+    let built =
+        plan.workload(&alone, &plan.machine).map_err(|reason| ExperimentError::Refused {
+            file: plan.path.clone(),
+            field: field.clone(),
+            reason: Box::new(reason.into()),
+        })?;
+    let names = built.workload.programs.into_iter().map(|p| p.name).collect();
+    of_tasks(&groups, &names).map_err(|found| ExperimentError::Field {
+        file: plan.path.clone(),
+        field: format!("{field}: groups"),
+        found,
+        expected: "one for all of them: a program begins in one group".to_string(),
+    })
 }

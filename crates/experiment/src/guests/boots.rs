@@ -3,9 +3,9 @@
 use super::bench::{Bench, Options};
 use super::counters::{counters, schema};
 use super::realise::Boot;
-use super::script;
 use crate::ExperimentError;
 use crate::engine::EngineError;
+use crate::group_stats::{self, Stats};
 use crate::journal::Journal;
 use crate::run::{Progress, collect};
 use machine::Machine;
@@ -27,6 +27,7 @@ use vm::session::{Answer, GuestRun, Heard, Session};
 use vm::shown::in_words;
 use vm::splats::Splat;
 use vm::{Accel, Trial, VmError, Workers};
+use workload::Counter;
 
 /// A run: its cell and number.
 type Task = (usize, u32);
@@ -164,6 +165,12 @@ struct Done<'a> {
 }
 
 impl Bench {
+    /// What is counted in every run.
+    fn schema(&self) -> Vec<Counter> {
+        let groups = group_stats::schema(&group_stats::paths(&self.plan.file));
+        schema(self.has_schedulers()).into_iter().chain(groups).collect()
+    }
+
     /// Runs everything that `journal` lacks and adds each run to it.
     ///
     /// # Errors
@@ -190,14 +197,7 @@ impl Bench {
         let tasks: Vec<Task> = self.tasks().collect();
         let runs = tasks.iter().filter_map(|task| done.runs.remove(task)).collect();
         let engine = options.engine();
-        Ok(collect(
-            &self.plan,
-            engine,
-            (schema(self.has_schedulers()), vec![]),
-            &self.jobs,
-            &tasks,
-            runs,
-        ))
+        Ok(collect(&self.plan, engine, (self.schema(), vec![]), &self.jobs, &tasks, runs))
     }
 
     /// Whether a variant has a sched_ext scheduler.
@@ -322,10 +322,7 @@ impl Bench {
     ) -> Result<(), ExperimentError> {
         let program = |&(j, _): &Task| &self.programs[self.jobs[j].workload];
         let programs: Vec<&Program> = tasks.iter().map(program).collect();
-        let runs: Vec<GuestRun> = tasks
-            .iter()
-            .map(|task| script::run(program(task), &self.variants[self.jobs[task.0].variant], 1))
-            .collect();
+        let runs: Vec<GuestRun> = tasks.iter().map(|task| self.script(task.0, 1)).collect();
         let ended = ground.session(boot, board, &programs, &runs, stop, &mut |heard| match heard {
             Heard::Note(_) => Ok(()),
             Heard::Run(at, answer) => match tasks.get(at) {
@@ -387,7 +384,9 @@ impl Bench {
         };
         let metrics = job.metrics.iter().map(|info| value(&info.name)).collect::<Result<_, _>>()?;
         let single_times = vec![vec![]; job.metrics.len()];
-        let counters = counters(answer, &ground.distances, self.has_schedulers());
+        let mut counters = counters(answer, &ground.distances, self.has_schedulers());
+        let groups = group_stats::paths(&self.plan.file);
+        counters.extend(group_stats::values(&groups, &Stats::new(), &answer.groups));
         let seed = self.plan.seed(job.variant, task.1);
         Ok(Run { run: task.1, seed, metrics, single_times, counters })
     }

@@ -79,6 +79,7 @@ mod tests {
             context_switches: 11,
             trace_gz: None,
             affinity: Default::default(),
+            groups: Default::default(),
             scheduler: None,
             splats,
         }

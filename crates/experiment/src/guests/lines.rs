@@ -6,7 +6,6 @@ use super::bench::{Bench, Options};
 use super::boots::{Ground, Told};
 use super::counters::{counters, schema};
 use super::realise::Boot;
-use super::script;
 use crate::ExperimentError;
 use crate::engine::EngineError;
 use machine::distance::{Distance, Distances};
@@ -139,9 +138,7 @@ impl Bench {
 
         let program = |&(j, _): &Task| &self.programs[self.jobs[j].workload];
         let programs: Vec<&Program> = tasks.iter().map(program).collect();
-        let run = |task: &Task| {
-            script::run(program(task), &self.variants[self.jobs[task.0].variant], counting.slowed)
-        };
+        let run = |task: &Task| self.script(task.0, counting.slowed);
         let runs: Vec<GuestRun> =
             tasks.iter().map(|task| GuestRun { counted: true, ..run(task) }).collect();
         let mut answers: Vec<Option<Result<Answer, String>>> = vec![None; tasks.len()];

@@ -9,6 +9,7 @@
 mod bench;
 mod boots;
 mod counters;
+mod groups;
 mod lines;
 mod realise;
 mod script;
@@ -17,6 +18,7 @@ mod traced;
 pub use bench::{Bench, Options};
 pub use boots::Told;
 pub(crate) use counters::events;
+pub(crate) use groups::of_tasks;
 pub use lines::{Counted, Counting};
 pub(crate) use realise::switches;
 pub use realise::{Boot, RealiseError, Realised, loads_schedulers};

@@ -8,7 +8,8 @@
 use definition::file::VariantEntry;
 use definition::{DefinitionError, Plan};
 use kernel::{Domains, Kernel, KernelError, MECHANISMS, MechanismId, Version};
-use machine::Machine;
+use machine::{CpuSet, Machine};
+use setting::Group;
 use vm::board::{Board, GuestCpu};
 use vm::sched_ext::Scheduler;
 use vm::{Arch, Cache, KernelImage, VmError};
@@ -111,6 +112,8 @@ pub struct Realised {
     pub scheduler: Option<Scheduler>,
     /// CPUs that are switched during a run: seconds from its start, the CPU, whether it comes online.
     pub hotplug: Vec<(f64, GuestCpu, bool)>,
+    /// Control groups, those above first; CPUs are the guest's.
+    pub groups: Vec<Group>,
 }
 
 /// Mechanisms that the kernel switches itself, by its own names.
@@ -176,9 +179,26 @@ impl Realised {
             .flat_map(|entry| entry.cpus.iter().map(move |cpu| (entry.at_s, cpu, entry.online)));
         let hotplug =
             steps.filter_map(|(at, cpu, on)| Some((at, board.guest_cpu(cpu)?, on))).collect();
+        let groups = plan.file.groups(at).into_iter().map(|group| in_guest(group, &board));
+        let groups = groups.collect::<Result<_, _>>()?;
         let boot = Boot { kernel: image, plain, append };
-        Ok(Realised { boot, features, offline, scheduler: scheduler.cloned(), hotplug })
+        Ok(Realised { boot, features, offline, scheduler: scheduler.cloned(), hotplug, groups })
     }
+}
+
+/// `group` with the guest's CPUs.
+fn in_guest(mut group: Group, board: &Board) -> Result<Group, RealiseError> {
+    if group.core_cookie || group.session {
+        let field = if group.core_cookie { "groups: core_cookie" } else { "groups: session" };
+        return Err(RealiseError::OnlySimulated { field });
+    }
+    for (_, text) in group.files.iter_mut().filter(|(file, _)| file.starts_with("cpuset.cpus")) {
+        if let Ok(cpus) = text.parse::<CpuSet>() {
+            let own = board.cpus().filter(|&(_, cpu)| cpus.contains(cpu));
+            *text = own.map(|(guest, _)| guest.0 as usize).collect::<CpuSet>().to_string();
+        }
+    }
+    Ok(group)
 }
 
 /// The kernel that guests of `arch` boot for a variant: see [`Realised::of`].
@@ -226,7 +246,6 @@ fn refuse_what_guests_lack(
         }
     }
     let only_simulated = [
-        ("groups", variant.groups.is_empty()),
         ("sysctl", variant.sysctl.is_empty()),
         ("debug", variant.debug.is_empty()),
         ("host", variant.host.is_none()),

@@ -1,5 +1,6 @@
 //! A run under a variant as scripts for a guest's shell.
 
+use super::groups;
 use super::realise::Realised;
 use vm::board::GuestCpu;
 use vm::programs::Program;
@@ -8,8 +9,8 @@ use vm::session::GuestRun;
 /// Time in s that a guest has to come to rest before a run.
 const REST_S: f64 = 0.5;
 
-/// The scripts of a run of `program` under `variant`, in a guest whose clock is slower than this computer's by `slowed`.
-pub fn run(program: &Program, variant: &Realised, slowed: u32) -> GuestRun {
+/// The scripts of a run of `program` under `variant`, where it begins in the control group `group`, in a guest whose clock is slower than this computer's by `slowed`.
+pub fn run(program: &Program, variant: &Realised, group: Option<&str>, slowed: u32) -> GuestRun {
     let offline: Vec<String> = variant.offline.iter().map(GuestCpu::to_string).collect();
     let back: Vec<String> = variant.offline.iter().rev().map(GuestCpu::to_string).collect();
     let mut before = String::new();
@@ -23,6 +24,9 @@ pub fn run(program: &Program, variant: &Realised, slowed: u32) -> GuestRun {
         let undone: Vec<String> = variant.features.iter().map(|f| opposite(f)).collect();
         after.push_str(&format!("feature {}\n", undone.join(" ")));
     }
+    let (made, gone) = groups::scripts(&variant.groups);
+    before.push_str(&made);
+    after.insert_str(0, &gone);
     // Last to come and first to go: a scheduler may end when CPUs come or go.
     if variant.scheduler.is_some() {
         before.push_str("scheduler_on || exit 1\n");
@@ -34,7 +38,7 @@ pub fn run(program: &Program, variant: &Realised, slowed: u32) -> GuestRun {
     GuestRun {
         before,
         beside,
-        command: program.command.clone(),
+        command: group.map_or(String::new(), groups::join) + &program.command,
         after,
         scheduler: variant.scheduler.clone(),
         traced: false,
@@ -108,6 +112,7 @@ mod tests {
             offline: vec![GuestCpu(3)],
             scheduler: Some(scheduler.clone()),
             hotplug: vec![],
+            groups: vec![],
         };
         let program = Program {
             packages: vec![],
@@ -118,7 +123,7 @@ mod tests {
             notes: vec![],
             guest_notes: Vec::new(),
         };
-        let with = run(&program, &variant, 1);
+        let with = run(&program, &variant, None, 1);
         assert_eq!(with.scheduler, Some(scheduler));
         assert_eq!(
             with.before,
@@ -126,7 +131,7 @@ mod tests {
         );
         assert_eq!(with.after, "scheduler_off || exit 1\nswitch 1 3\nfeature SIS_UTIL\n");
         variant.scheduler = None;
-        let without = run(&program, &variant, 1);
+        let without = run(&program, &variant, None, 1);
         assert_eq!(without.scheduler, None);
         assert!(!(without.before + &without.after).contains("scheduler"));
     }

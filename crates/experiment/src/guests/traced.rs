@@ -2,7 +2,6 @@
 
 use super::bench::{Bench, Options};
 use super::boots::Told;
-use super::script;
 use crate::ExperimentError;
 use crate::engine::EngineError;
 use kernel::Kernel;
@@ -43,7 +42,8 @@ impl Bench {
             reason: Box::new(EngineError::Reported(reason)),
         };
         let at = (0..self.jobs.len()).find(|&job| self.names(job) == (workload, variant));
-        let job = &self.jobs[at.ok_or_else(|| run(self.notes.join("; ")))?];
+        let at = at.ok_or_else(|| run(self.notes.join("; ")))?;
+        let job = &self.jobs[at];
         let (program, realised) = (&self.programs[job.workload], &self.variants[job.variant]);
         let failed = |e| self.failed(e);
         let ground = self.ground(options)?;
@@ -52,7 +52,7 @@ impl Bench {
         tell(Told::Lost(&ground.in_words(&board, &machine)));
         let spec = board.spec();
         tell(Told::Boot { number: 1, of: 1, boot: &realised.boot, machine: &spec });
-        let runs = [GuestRun { traced: true, ..script::run(program, realised, 1) }];
+        let runs = [GuestRun { traced: true, ..self.script(at, 1) }];
         let mut answer = None;
         let mut hear = |heard| -> Result<(), VmError> {
             if let Heard::Run(_, came) = heard {

@@ -8,6 +8,7 @@ use super::trial::Trial;
 use super::turns::{Task, Turns};
 use crate::ExperimentError;
 use crate::engine::EngineError;
+use crate::group_stats;
 use crate::journal::Journal;
 use crate::run::{Cell, Progress, collect};
 use definition::Plan;
@@ -189,7 +190,13 @@ impl Bench {
         tell: &mut dyn FnMut(Told),
     ) -> Result<Results, ExperimentError> {
         let with_events = self.variants.iter().flatten().any(|v| v.scheduler.is_some());
-        let recorder = Recorder::find(computer, &self.machine, with_events, options.wakeups);
+        let recorder = Recorder::find(
+            computer,
+            &self.machine,
+            group_stats::paths(&self.plan.file),
+            with_events,
+            options.wakeups,
+        );
         let recorder = recorder.map_err(|e| self.failed(e))?;
         let pinned = self.keep_away();
         let mut turns = Turns {

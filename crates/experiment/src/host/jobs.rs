@@ -4,6 +4,8 @@ use super::plan::Options;
 use super::realise::{HostRealiseError, Realised, group_dir};
 use crate::ExperimentError;
 use crate::engine::EngineError;
+use crate::guests::of_tasks;
+use crate::programs::program_of;
 use definition::Plan;
 use definition::file::{HostPolicy, WorkloadEntry};
 use host::figures::Figures;
@@ -11,13 +13,13 @@ use host::launch::is_program;
 use host::{Ended, HostError, Launch};
 use machine::{CpuSet, Machine, catalog};
 use results::MetricInfo;
-use setting::group_of;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use vm::programs::{Program, translate};
+use vm::programs::Program;
+use vm::programs::together::GROUPS;
 use workload::{Benchmark, BuildError, command};
 
 /// A workload that can run here.
@@ -29,10 +31,28 @@ pub(super) struct Job {
     pub(super) warmup: u32,
     /// CPUs that its own program is bound to.
     pub(super) bound: CpuSet,
-    /// Names of its tasks, by which they get their control group.
+    /// Names of its tasks, by which they get their control group where nothing else says it.
     tasks: BTreeSet<String>,
+    begins: Begins,
     /// What its program does otherwise than the modelled workload.
     pub(super) notes: Vec<String>,
+}
+
+/// The control group in which a command begins.
+#[derive(Debug)]
+enum Begins {
+    /// This one.
+    In(String),
+    /// That of its tasks' names.
+    ByName,
+    /// None: each of its parts has its own.
+    Parts,
+}
+
+impl Begins {
+    fn of(group: Option<String>) -> Begins {
+        group.map_or(Begins::ByName, Begins::In)
+    }
 }
 
 #[derive(Debug)]
@@ -59,10 +79,16 @@ impl Job {
             field: format!("workload `{}`", entry.name),
             reason: Box::new(reason),
         };
-        match &entry.benchmark {
-            Benchmark::Command(params) => Job::of_command(plan, params).map_err(refused),
+        let job = match entry.alone() {
+            Some(Benchmark::Command(params)) => Job::of_command(plan, params).map_err(refused),
             _ => Job::of_program(plan, entry, options, files).map_err(refused),
-        }
+        }?;
+        let own = entry.parts.iter().find_map(|part| part.group.clone());
+        let begins = match entry.alone() {
+            Some(_) => Begins::of(own),
+            None => Begins::Parts,
+        };
+        Ok(Job { begins, ..job })
     }
 
     fn of_command(plan: &Plan, params: &command::Params) -> Result<Job, EngineError> {
@@ -90,6 +116,7 @@ impl Job {
             warmup: params.warmup,
             bound: CpuSet::default(),
             tasks: [params.task().to_owned()].into(),
+            begins: Begins::ByName,
             notes: vec![],
             runs: Runs::Command(Box::new(params.clone()), figures, directory),
         })
@@ -108,7 +135,7 @@ impl Job {
             *bound.borrow_mut() = all;
             cpus
         };
-        let program = translate(&entry.benchmark, &read, &same)?;
+        let program = program_of(entry, &read, &same)?;
         for path in &program.programs {
             let name = path.rsplit('/').next().unwrap_or(path);
             if !is_program(name) {
@@ -125,6 +152,7 @@ impl Job {
             warmup: 0,
             bound: bound.into_inner(),
             tasks: built.programs.into_iter().map(|p| p.name).collect(),
+            begins: Begins::ByName,
             notes: program.notes.clone(),
             runs: Runs::Program(Box::new(program), files.to_owned(), options.limit),
         })
@@ -153,6 +181,7 @@ impl Job {
             Runs::Program(program, files, limit) => {
                 env("FILES", files);
                 env("SCRATCH", scratch);
+                env(GROUPS, &group_dir(options, ""));
                 launch.argv = ["sh", "-c", &program.command].map(OsString::from).to_vec();
                 launch.directory = scratch.to_owned();
                 launch.timeout = *limit;
@@ -170,21 +199,15 @@ impl Job {
 
     /// The control group in which its command begins.
     fn group(&self, realised: &Realised) -> Result<Option<String>, HostRealiseError> {
-        let groups = &realised.settings.groups;
-        let of: BTreeSet<Option<usize>> = self.tasks.iter().map(|t| group_of(groups, t)).collect();
-        match of.len() {
-            0 | 1 => Ok(of.into_iter().flatten().next().map(|at| groups[at].path.clone())),
-            _ => Err(HostRealiseError::Field {
-                field: "groups",
-                found: format!(
-                    "several for the tasks {}",
-                    Vec::from_iter(&self.tasks)
-                        .iter()
-                        .map(|t| t.as_str())
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                ),
-                expected: "one for all of them: a command begins in one group".to_owned(),
+        match &self.begins {
+            Begins::In(path) => Ok(Some(path.clone())),
+            Begins::Parts => Ok(None),
+            Begins::ByName => of_tasks(&realised.settings.groups, &self.tasks).map_err(|found| {
+                HostRealiseError::Field {
+                    field: "groups",
+                    found,
+                    expected: "one for all of them: a command begins in one group".to_owned(),
+                }
             }),
         }
     }

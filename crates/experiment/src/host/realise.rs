@@ -185,7 +185,7 @@ impl Running {
             epp: host.epp.clone(),
             boost: host.boost,
             idle_states: host.idle_states.clone(),
-            groups: variant.groups(),
+            groups: plan.file.groups(at),
             files: self.files(plan, at, host)?,
             ..Settings::default()
         };

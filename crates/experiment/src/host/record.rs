@@ -1,8 +1,10 @@
 //! What is counted around a run, and what of it spoils a comparison.
 
 use crate::engine::EngineError;
+use crate::group_stats::{self, Stats};
 use crate::guests::events;
 use crate::schedstat;
+use host::computer::GROUPS;
 use host::noise::{Available, Snapshot, Sources};
 use host::perf::Counters;
 use host::process::Process;
@@ -12,7 +14,7 @@ use kernel::recorded::schedstat::Schedstat;
 use machine::Machine;
 use machine::distance::{Distance, Distances};
 use setting::KernelFile;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use workload::Counter;
 
@@ -28,6 +30,8 @@ pub(super) struct Recorder {
     /// Whether the kernel counts for its schedulers.
     schedstat: Option<Distances>,
     with_events: bool,
+    /// Paths of control groups.
+    groups: BTreeSet<String>,
     /// Wake-ups of commands, where they are wanted, and how far CPUs are from one another.
     wakeups: Option<(Wakeups, Distances)>,
     /// What cannot be counted here and why, a line each.
@@ -39,13 +43,14 @@ pub(super) struct Before {
     snapshot: Snapshot,
     schedstat: Option<Schedstat>,
     events: BTreeMap<String, u64>,
+    groups: Stats,
     wakeups: Pairs,
     /// Share of all CPUs' time that somebody used in the rest before the run.
     pub(super) busy: f64,
 }
 
 impl Recorder {
-    /// Finds out what this computer, which is `machine`, counts; events of the class sched_ext if `with_events`, and each command's
+    /// Finds out what this computer, which is `machine`, counts; what control `groups` do; events of the class sched_ext if `with_events`, and each command's
     /// own wake-ups if `with_wakeups`.
     ///
     /// # Errors
@@ -53,6 +58,7 @@ impl Recorder {
     pub(super) fn find(
         computer: &mut Computer,
         machine: &Machine,
+        groups: BTreeSet<String>,
         with_events: bool,
         with_wakeups: bool,
     ) -> Result<Recorder, EngineError> {
@@ -72,7 +78,7 @@ impl Recorder {
             true => Some((Wakeups::begin(computer)?, Distances::new(machine))),
             false => None,
         };
-        Ok(Recorder { sources, available, perf, schedstat, with_events, wakeups, missing })
+        Ok(Recorder { sources, available, perf, schedstat, with_events, groups, wakeups, missing })
     }
 
     /// What is counted, in the order of values.
@@ -89,6 +95,7 @@ impl Recorder {
             all.extend(schedstat::schema());
         }
         all.extend(events().map(|(counter, _)| counter).filter(|_| self.with_events));
+        all.extend(group_stats::schema(&self.groups));
         if self.wakeups.is_some() {
             all.extend(Distance::ALL.iter().map(|d| of_command(*d)));
         }
@@ -110,7 +117,8 @@ impl Recorder {
         let busy = host::noise::busy_share(&resting, &snapshot);
         let events = scheduler::events(computer)?.into_iter().collect();
         let wakeups = self.wakeups()?;
-        Ok(Before { busy, snapshot, schedstat: self.schedstat(computer)?, events, wakeups })
+        let (schedstat, groups) = (self.schedstat(computer)?, self.groups(computer));
+        Ok(Before { busy, snapshot, schedstat, events, groups, wakeups })
     }
 
     /// The values of a run that `ended`, in the order of [`Recorder::schema`], and what spoils it.
@@ -143,6 +151,7 @@ impl Recorder {
                 events().map(|(_, name)| of(&now, &name).saturating_sub(of(&before.events, &name))),
             );
         }
+        values.extend(group_stats::values(&self.groups, &before.groups, &self.groups(computer)));
         if let Some((_, distances)) = &self.wakeups {
             values.extend(by_distance(&self.wakeups()?, &before.wakeups, distances));
         }
@@ -172,6 +181,15 @@ impl Recorder {
 
     fn wakeups(&self) -> Result<Pairs, HostError> {
         self.wakeups.as_ref().map_or(Ok(Pairs::new()), |(wakeups, _)| wakeups.read())
+    }
+
+    /// What the groups that are there have counted so far.
+    fn groups(&self, computer: &Computer) -> Stats {
+        let of = |path: &String| {
+            let file = computer.path(&format!("{GROUPS}/{path}/cpu.stat"));
+            Some((path.clone(), group_stats::parse(&std::fs::read_to_string(file).ok()?)))
+        };
+        self.groups.iter().filter_map(of).collect()
     }
 
     fn schedstat(&self, computer: &Computer) -> Result<Option<Schedstat>, EngineError> {

@@ -99,7 +99,10 @@ mod tests {
              variant = [{{ name = \"v\", title = \"v\", kernel = \"6.12\" }}]\n\
              [[workload]]\nname = \"w\"\ntitle = \"w\"\nruns = 1\n{toml}\n"
         );
-        definition::ExperimentFile::parse(&text, "x.toml").unwrap().workloads[0].benchmark.clone()
+        definition::ExperimentFile::parse(&text, "x.toml").unwrap().workloads[0]
+            .alone()
+            .unwrap()
+            .clone()
     }
 
     #[test]

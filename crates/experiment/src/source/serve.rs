@@ -101,7 +101,7 @@ pub(crate) fn boot_variant(
     for cpu in (&machine.possible() - &machine.online).iter() {
         kernel.switch(cpu as u32, false)?;
     }
-    kernel.make_groups(&variant.groups())?;
+    kernel.make_groups(&plan.file.groups(at))?;
     Ok(kernel)
 }
 

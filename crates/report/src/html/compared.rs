@@ -77,13 +77,13 @@ pub(super) fn variants(source: &Source) -> Vec<Variant> {
         name: v.name.clone(),
         title: v.title.clone(),
         colour: colours::hex(colours::variant(at)),
-        facts: facts(v),
+        facts: facts(v, source.analysis.results.experiment.groups_set(at)),
     })
     .collect()
 }
 
-/// All that a variant has of its own; a field that is new to the file has no way around this.
-fn facts(v: &VariantEntry) -> Vec<String> {
+/// All that a variant has of its own, and its control `groups`; a field that is new to the file has no way around this.
+fn facts(v: &VariantEntry, groups: Vec<String>) -> Vec<String> {
     let VariantEntry {
         name: _,
         title: _,
@@ -108,7 +108,7 @@ fn facts(v: &VariantEntry) -> Vec<String> {
     facts.extend(mechanisms.iter().map(|(name, on)| format!("{name}={}", on_off(*on))));
     facts.extend(source.iter().flat_map(|source| source.set()));
     facts.extend(features.iter().map(|(name, on)| format!("{name}={}", on_off(*on))));
-    facts.extend(v.groups_set());
+    facts.extend(groups);
     facts.extend(debug.iter().map(|(name, value)| format!("{name}={value}")));
     facts.extend(sysctl.iter().map(|(name, value)| format!("{name}={value}")));
     facts.extend(hz.map(|hz| format!("HZ {hz}")));

@@ -180,6 +180,51 @@ feature() {
     done
 }
 
+CGROUPS=/sys/fs/cgroup
+
+# groups_on PATH CONTROLLER...: control groups below PATH have these controllers; the root's where it is empty.
+groups_on() {
+    [ -e "$CGROUPS/cgroup.procs" ] || mount -t cgroup2 cgroup2 "$CGROUPS" || return 1
+    path=$1
+    shift
+    for controller in "$@"; do
+        echo "+$controller" > "$CGROUPS/$path/cgroup.subtree_control" || {
+            echo "groups: found no controller $controller, expected it"
+            return 1
+        }
+    done
+}
+
+# group_write PATH FILE TEXT
+group_write() {
+    echo "$3" > "$CGROUPS/$1/$2" || {
+        echo "groups.$1.$2: found \`$3\`, which the kernel refuses"
+        return 1
+    }
+}
+
+# group_stats PATH...: the numbers of each group, a line for each: name, value, path.
+group_stats() {
+    for path in "$@"; do
+        while read -r name value; do
+            echo "$name $value $path"
+        done < "$CGROUPS/$path/cpu.stat"
+    done
+}
+
+# group_remove PATH: ends its tasks, and takes it away when they are gone.
+group_remove() {
+    while read -r pid; do
+        kill -KILL "$pid"
+    done < "$CGROUPS/$1/cgroup.procs"
+    tries=0
+    until rmdir "$CGROUPS/$1" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 50 ] || return 1
+        sleep 0.1
+    done
+}
+
 # log_since FILE: the kernel's messages since the last call, if one of them may be about something that went wrong.
 log_since() {
     dmesg -c > /tmp/log

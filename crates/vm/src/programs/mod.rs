@@ -10,6 +10,7 @@ mod output;
 mod own;
 pub mod rtapp;
 mod scheduler;
+pub mod together;
 
 pub use output::Output;
 
@@ -19,6 +20,7 @@ use std::io;
 use std::path::Path;
 use workload::Benchmark;
 use workload::rtapp::RtAppError;
+use workload::together::figure;
 
 /// Where the worker is in a guest.
 pub(crate) const WORKER: &str = "bin/worker";
@@ -134,6 +136,12 @@ pub enum Untranslated {
         file: String,
         /// The reader's reason.
         reason: String,
+    },
+    /// A file that two programs want with other contents, so that they cannot run at once.
+    #[error("together: found two parts with a file {file} of their own, expected one such part")]
+    Twice {
+        /// Its path.
+        file: String,
     },
     /// A file for rt-app that is none.
     #[error(transparent)]

@@ -1,6 +1,7 @@
 //! Numbers out of what programs print.
 
 use super::rtapp::Logs;
+use super::{figure, together};
 
 /// How a program says what it measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +34,8 @@ pub enum Output {
     },
     /// rt-app's logs.
     RtApp(Logs),
+    /// Those of measured parts, each with its number and its name.
+    Together(Vec<(usize, String, Output)>),
 }
 
 impl Output {
@@ -45,6 +48,9 @@ impl Output {
             | Output::Throughput { name }
             | Output::Pass { name, .. } => vec![(*name).to_owned()],
             Output::RtApp(logs) => logs.names(),
+            Output::Together(parts) => (parts.iter())
+                .flat_map(|(_, part, output)| output.names().into_iter().map(|n| figure(part, &n)))
+                .collect(),
         }
     }
 
@@ -59,6 +65,7 @@ impl Output {
             Output::Throughput { name } => one(name, throughput(stdout)?),
             Output::Pass { name, megabytes } => one(name, megabytes / throughput(stdout)? * 1e3),
             Output::RtApp(logs) => logs.read(stdout),
+            Output::Together(parts) => together::read(parts, stdout),
         }
     }
 }

@@ -209,7 +209,7 @@ fn printed(output: &Output) -> String {
         Output::Pipe { .. } => PIPE.to_owned(),
         Output::Hackbench { .. } => HACKBENCH.to_owned(),
         Output::Throughput { .. } | Output::Pass { .. } => DBENCH.to_owned(),
-        Output::RtApp(_) => String::new(),
+        Output::RtApp(_) | Output::Together(_) => String::new(),
     }
 }
 
