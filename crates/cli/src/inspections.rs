@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::InspectArgs;
-use crate::output::{print, print_json, write_whole};
+use crate::output::{Staged, print, print_json};
 use crate::placements::{judged, judgement};
 use crate::recordings;
 use definition::file::ConstantsEntry;
@@ -42,18 +42,21 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     inspection.shorten(args.most);
     let told = judged.as_ref().map(|judged| judgement(judged, args));
     let source = Source { trace, machine, read, inspection: &inspection, judged: told };
+    let mut files = Vec::new();
     if let Some(path) = &args.html {
-        write_whole(path, &inspection::html(&source)?)?;
+        files.push(Staged::text(path, &inspection::html(&source)?)?);
     }
     if let Some(path) = &args.rt_app {
-        write_whole(path, &rt_app_file(args, machine.clone())?)?;
+        files.push(Staged::text(path, &rt_app_file(args, machine.clone())?)?);
     }
     if let Some(path) = &args.dot {
-        write_whole(path, &dot(&inspection.wakers))?;
+        files.push(Staged::text(path, &dot(&inspection.wakers))?);
     }
+    // The directory, too, is whole or not there.
     if let (Some(dir), Some(tables)) = (&args.out, tables) {
         columns::write(&tables, dir)?;
     }
+    files.into_iter().try_for_each(Staged::keep)?;
     if args.json {
         let (lost, machine) = (read.lost, machine.name.as_str());
         let trace = trace.display().to_string();

@@ -18,13 +18,10 @@ use crate::fair::{Fair, Supposed, WakeUp};
 use crate::topology::Cpu;
 use crate::world::{Phase, State, Task, TaskId, World};
 use kernel::MechanismId;
+use kernel::priority::{DEFAULT_PRIO, FAIR_PRIORITIES, nice_of};
 use machine::CpuSet;
 use std::collections::HashMap;
 use workload::ProgramId;
-
-/// Priorities of the fair class (`MAX_RT_PRIO` and on), and that of nice 0.
-const FAIR_PRIORITIES: std::ops::Range<i32> = 100..140;
-const NICE_0_PRIORITY: i32 = 120;
 
 /// A task as a trace names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +116,7 @@ impl<'a> Follower<'a> {
         follower.w.advance(now_ns);
         // Idle tasks wake others too, from interrupts.
         for cpu in 0..cpus {
-            follower.add(cpu as Cpu, None, NICE_0_PRIORITY, false);
+            follower.add(cpu as Cpu, None, DEFAULT_PRIO, false);
         }
         follower
     }
@@ -284,7 +281,7 @@ impl<'a> Follower<'a> {
             self.register(named.pid, task);
             return task;
         };
-        let nice = nice(named.priority);
+        let nice = nice_of(named.priority);
         let known = self.known[task.index()];
         if known.fair != fair {
             if known.queued {
@@ -306,14 +303,14 @@ impl<'a> Follower<'a> {
     fn of_pid(&mut self, pid: u32, cpu: Cpu) -> TaskId {
         match self.ids.get(&pid) {
             Some(&task) => task,
-            None => self.known(Named { pid, priority: NICE_0_PRIORITY }, cpu),
+            None => self.known(Named { pid, priority: DEFAULT_PRIO }, cpu),
         }
     }
 
     fn add(&mut self, cpu: Cpu, parent: Option<TaskId>, priority: i32, fair: bool) -> TaskId {
         let task = TaskId(self.w.tasks.len() as u32);
         let mut new = Task::new(ProgramId(0), cpu, self.w.topo.online_set.clone());
-        new.nice = nice(priority);
+        new.nice = nice_of(priority);
         self.w.tasks.push(new);
         self.known.push(Known { fair, queued: false });
         self.fair.fork(&mut self.w, task, parent);
@@ -451,8 +448,4 @@ impl<'a> Follower<'a> {
             None => Phase::Idle { since_ns: self.w.now_ns, state: 0 },
         };
     }
-}
-
-fn nice(priority: i32) -> i8 {
-    (priority - NICE_0_PRIORITY).clamp(-20, 19) as i8
 }
