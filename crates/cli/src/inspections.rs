@@ -6,7 +6,7 @@ use crate::output::{Staged, print, print_json};
 use crate::placements::{judged, judgement};
 use crate::recordings;
 use definition::file::ConstantsEntry;
-use follow::placement::Judged;
+use follow::placement::{FirstPass, Judged};
 use machine::Machine;
 use report::inspection::{self, Source};
 use results::columns;
@@ -31,10 +31,11 @@ struct Shown<'a> {
 pub fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     args.out.as_deref().map_or(Ok(()), columns::check_new)?;
     let machine = machine::resolve(&args.machine)?;
-    let mut inspector = Inspector::new(&machine);
-    let read = recordings::read(&args.trace, &mut inspector)?;
+    let mut seen = (Inspector::new(&machine), FirstPass::default());
+    let read = recordings::read(&args.trace, &mut seen)?;
+    let (inspector, first) = seen;
     let mut inspection = inspector.finish();
-    let judged = judged(args, &machine)?;
+    let judged = judged(args, &machine, &first)?;
     let (trace, machine, read) = (args.trace.as_path(), &machine, &read);
     // Other programs get everything, people the beginning of long lists.
     let whole = Source { trace, machine, read, inspection: &inspection, judged: None };

@@ -380,6 +380,19 @@ impl Sink for Vec<Event> {
     }
 }
 
+/// Two sinks take the same records.
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    fn event(&mut self, event: &Event) -> Result<(), TraceError> {
+        self.0.event(event)?;
+        self.1.event(event)
+    }
+
+    fn finish(&mut self) -> Result<(), TraceError> {
+        self.0.finish()?;
+        self.1.finish()
+    }
+}
+
 impl<S: Sink + ?Sized> Sink for Box<S> {
     fn event(&mut self, event: &Event) -> Result<(), TraceError> {
         (**self).event(event)
