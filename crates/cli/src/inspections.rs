@@ -2,11 +2,11 @@
 
 use crate::Failure;
 use crate::args::InspectArgs;
-use crate::output::{print, print_json, write_whole};
+use crate::output::{Staged, print, print_json};
 use crate::placements::{judged, judgement};
 use crate::recordings;
 use definition::file::ConstantsEntry;
-use follow::placement::Judged;
+use follow::placement::{FirstPass, Judged};
 use machine::Machine;
 use report::inspection::{self, Source};
 use results::columns;
@@ -31,10 +31,11 @@ struct Shown<'a> {
 pub fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     args.out.as_deref().map_or(Ok(()), columns::check_new)?;
     let machine = machine::resolve(&args.machine)?;
-    let mut inspector = Inspector::new(&machine);
-    let read = recordings::read(&args.trace, &mut inspector)?;
+    let mut seen = (Inspector::new(&machine), FirstPass::default());
+    let read = recordings::read(&args.trace, &mut seen)?;
+    let (inspector, first) = seen;
     let mut inspection = inspector.finish();
-    let judged = judged(args, &machine)?;
+    let judged = judged(args, &machine, &first)?;
     let (trace, machine, read) = (args.trace.as_path(), &machine, &read);
     // Other programs get everything, people the beginning of long lists.
     let whole = Source { trace, machine, read, inspection: &inspection, judged: None };
@@ -42,18 +43,21 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Failure> {
     inspection.shorten(args.most);
     let told = judged.as_ref().map(|judged| judgement(judged, args));
     let source = Source { trace, machine, read, inspection: &inspection, judged: told };
+    let mut files = Vec::new();
     if let Some(path) = &args.html {
-        write_whole(path, &inspection::html(&source)?)?;
+        files.push(Staged::text(path, &inspection::html(&source)?)?);
     }
     if let Some(path) = &args.rt_app {
-        write_whole(path, &rt_app_file(args, machine.clone())?)?;
+        files.push(Staged::text(path, &rt_app_file(args, machine.clone())?)?);
     }
     if let Some(path) = &args.dot {
-        write_whole(path, &dot(&inspection.wakers))?;
+        files.push(Staged::text(path, &dot(&inspection.wakers))?);
     }
+    // The directory, too, is whole or not there.
     if let (Some(dir), Some(tables)) = (&args.out, tables) {
         columns::write(&tables, dir)?;
     }
+    files.into_iter().try_for_each(Staged::keep)?;
     if args.json {
         let (lost, machine) = (read.lost, machine.name.as_str());
         let trace = trace.display().to_string();

@@ -5,7 +5,8 @@ use definition::folder_of;
 use results::store;
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Writes `text`; escape codes in it reach only a terminal that wants them (`NO_COLOR`, `CLICOLOR`).
 pub fn print(text: &str) -> Result<(), Failure> {
@@ -27,33 +28,62 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 
 /// Writes `text` into the file `path`, whole or not at all.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
-    write_file(path, |mut file| Ok(file.write_all(text.as_bytes())?))
+    Staged::text(path, text)?.keep()
 }
 
-/// Lets `write` write the file `path`: a temporary one beside it, which then takes its name, so that no reader finds
-/// half of it.
+/// Lets `write` write the file `path`, whole or not at all.
 pub fn write_file<T>(
     path: &Path,
     write: impl FnOnce(&File) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let fail = |reason: &dyn std::fmt::Display| -> Failure {
-        format!("{}: found {reason}, expected a file that can be written", path.display()).into()
-    };
-    // Renaming over a device or a pipe would replace it.
-    if path.metadata().is_ok_and(|m| !m.is_file()) {
-        return Err(fail(&"something that is no regular file"));
-    }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(store::TEMPORARY_PREFIX);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(folder_of(path)).map_err(|e| fail(&e))?;
-    let written = write(file.as_file()).map_err(|e| match e.downcast::<std::io::Error>() {
-        Ok(e) => fail(&e),
-        Err(e) => e,
-    })?;
-    file.persist(path).map_err(|e| fail(&e))?;
+    let (staged, written) = Staged::new(path, write)?;
+    staged.keep()?;
     Ok(written)
+}
+
+/// A whole file that does not have its name yet: a temporary one beside it, which is gone unless it is kept. So no reader finds half of
+/// a file, nor one of several that belong together.
+pub struct Staged {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl Staged {
+    /// Lets `write` write it.
+    pub fn new<T>(
+        path: &Path,
+        write: impl FnOnce(&File) -> Result<T, Failure>,
+    ) -> Result<(Staged, T), Failure> {
+        // Renaming over a device or a pipe would replace it.
+        if path.metadata().is_ok_and(|m| !m.is_file()) {
+            return Err(unwritable(path, &"something that is no regular file"));
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(store::TEMPORARY_PREFIX);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder_of(path)).map_err(|e| unwritable(path, &e))?;
+        let written = write(file.as_file()).map_err(|e| match e.downcast::<std::io::Error>() {
+            Ok(e) => unwritable(path, &e),
+            Err(e) => e,
+        })?;
+        Ok((Staged { file, path: path.to_owned() }, written))
+    }
+
+    /// The same with a text.
+    pub fn text(path: &Path, text: &str) -> Result<Staged, Failure> {
+        Ok(Staged::new(path, |mut file| Ok(file.write_all(text.as_bytes())?))?.0)
+    }
+
+    /// Gives it its name.
+    pub fn keep(self) -> Result<(), Failure> {
+        self.file.persist(&self.path).map_err(|e| unwritable(&self.path, &e))?;
+        Ok(())
+    }
+}
+
+fn unwritable(path: &Path, reason: &dyn std::fmt::Display) -> Failure {
+    format!("{}: found {reason}, expected a file that can be written", path.display()).into()
 }
 
 /// Whether the reader of our output has gone, which is no failure.

@@ -4,13 +4,19 @@ use crate::Failure;
 use crate::args::InspectArgs;
 use crate::domains::{changed, switched};
 use crate::recordings;
-use follow::placement::{Count, Difference, Elsewhere, Ground, Judged, Placements, Rules};
+use follow::placement::{
+    Count, Difference, Elsewhere, FirstPass, Ground, Judged, Placements, Rules,
+};
 use kernel::Kernel;
 use machine::Machine;
 use report::inspection::{Block, Cells, Part};
 
 /// The trace's wake-ups beside the model of the kernel that was named, and beside other rules; none without a kernel.
-pub fn judged(args: &InspectArgs, machine: &Machine) -> Result<Option<Judged>, Failure> {
+pub fn judged(
+    args: &InspectArgs,
+    machine: &Machine,
+    first: &FirstPass,
+) -> Result<Option<Judged>, Failure> {
     let Some(version) = args.kernel else { return Ok(None) };
     let kernel = switched(Kernel::new(version), &args.mechanisms)?;
     let others = args.rules.iter().map(|rule| changed(&kernel, "--rule", rule));
@@ -18,7 +24,7 @@ pub fn judged(args: &InspectArgs, machine: &Machine) -> Result<Option<Judged>, F
     let ground = |kernel: &Kernel| Ground::new(machine, kernel);
     let (in_force, others) =
         (ground(&kernel)?, others.iter().map(ground).collect::<Result<Vec<Ground>, _>>()?);
-    let mut rules = Rules::new(machine, &in_force, &others);
+    let mut rules = Rules::new(machine, &in_force, &others, first);
     recordings::read(&args.trace, &mut rules)?;
     Ok(rules.finish())
 }

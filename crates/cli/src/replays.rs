@@ -9,7 +9,7 @@ use crate::recordings;
 use definition::replay::read;
 use definition::{ExperimentFile, Plan, toml_of};
 use follow::Recorder;
-use follow::placement::{Ground, Inferred};
+use follow::placement::{FirstPass, Ground, Inferred};
 use kernel::{Kernel, MECHANISMS};
 use report::Layout;
 use report::table::fitted;
@@ -41,14 +41,15 @@ struct Shown {
 
 pub fn replay(args: &ReplayArgs) -> Result<(), Failure> {
     let recorded = plan(args, &args.machine, false)?;
-    let sync = synchronous(args, &recorded)?;
+    let (inspection, first) = seen(args, &recorded)?;
+    let sync = synchronous(args, &recorded, &first)?;
     let variants = with(plan(args, on(args), true)?, &sync, args.keep_forks);
     if let Some(path) = &args.write {
         return write_whole(path, &toml_of(&variants.file)?);
     }
     let [moved, kept] = [false, true].map(|keep_forks| with(recorded.clone(), &sync, keep_forks));
     let made = made(&moved)?;
-    let fidelity = fidelity(args, &moved, &kept)?;
+    let fidelity = figures(&inspection, &watched(&moved)?, &watched(&kept)?);
     let compared = (!args.variants.is_empty() || args.on.is_some())
         .then(|| {
             simulate(&variants, args.threads, &vec![None; variants.file.variants.len()], None, None)
@@ -150,9 +151,13 @@ fn made(plan: &Plan) -> Result<Made, Failure> {
 }
 
 /// Names between which wake-ups are synchronous, as far as the trace tells: it has places where only that explains the CPU.
-fn synchronous(args: &ReplayArgs, plan: &Plan) -> Result<Vec<(String, String)>, Failure> {
+fn synchronous(
+    args: &ReplayArgs,
+    plan: &Plan,
+    first: &FirstPass,
+) -> Result<Vec<(String, String)>, Failure> {
     let ground = Ground::new(&plan.machine, &plan.kernels[0])?;
-    let mut judge = Inferred::new(&ground, Vec::new());
+    let mut judge = Inferred::new(&ground, first, Vec::new());
     through(args, &mut judge)?;
     Ok(judge.synchronous())
 }
@@ -167,11 +172,11 @@ fn through(args: &ReplayArgs, sink: &mut impl Sink) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The trace beside two replays of it.
-fn fidelity(args: &ReplayArgs, moved: &Plan, kept: &Plan) -> Result<Vec<Figure>, Failure> {
-    let mut inspector = Inspector::new(&moved.machine);
-    through(args, &mut inspector)?;
-    Ok(figures(&inspector.finish(), &watched(moved)?, &watched(kept)?))
+/// What happened in the trace, and what a judge has to know before.
+fn seen(args: &ReplayArgs, plan: &Plan) -> Result<(Inspection, FirstPass), Failure> {
+    let mut seen = (Inspector::new(&plan.machine), FirstPass::default());
+    through(args, &mut seen)?;
+    Ok((seen.0.finish(), seen.1))
 }
 
 fn watched(plan: &Plan) -> Result<Inspection, Failure> {

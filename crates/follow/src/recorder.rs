@@ -1,14 +1,12 @@
 //! Records a simulated run while it executes.
 
+use kernel::priority::DEFAULT_PRIO;
 use machine::CpuSet;
 use sim::Trace;
 use sim::topology::Cpu;
 use sim::world::TaskId;
 use trace::TraceError;
 use trace::{Comm, Context, Event, Kind, Sink, Task, TaskState};
-
-/// Priority of a task of nice value 0 (`DEFAULT_PRIO`).
-const DEFAULT_PRIO: i32 = 120;
 
 /// State of a task.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! A simulated run, recorded, becomes a workload; run again, that is the same run.
 
 use follow::Recorder;
-use follow::placement::{Ground, Inferred};
+use follow::placement::{FirstPass, Ground, Inferred};
 use kernel::Kernel;
 use machine::Machine;
 use sim::Scenario;
@@ -46,7 +46,9 @@ fn built(events: &[Event], options: &Options) -> Result<Replay, TraceError> {
 /// Options with what the trace tells of `WF_SYNC`.
 fn options(events: &[Event]) -> Options {
     let ground = Ground::new(&machine(), &kernel()).unwrap();
-    let mut judge = Inferred::new(&ground, Vec::new());
+    let mut first = FirstPass::default();
+    events.iter().try_for_each(|e| first.event(e)).unwrap();
+    let mut judge = Inferred::new(&ground, &first, Vec::new());
     events.iter().try_for_each(|e| judge.event(e)).unwrap();
     Options { sync: judge.synchronous(), keeps_idle_exits: true, ..Options::default() }
 }

@@ -34,6 +34,7 @@ pub mod log;
 mod mechanism;
 mod numa;
 mod powerpc;
+pub mod priority;
 pub mod recorded;
 mod version;
 mod x86;

@@ -8,6 +8,7 @@
 //! utilisation is known to searches one tick later. Where such a value decides, an [`Answer`] says so: the same rules are asked again
 //! as if it were otherwise, and give another CPU. Affinity is that of [`Follower::bind`], or all CPUs.
 
+mod arrivals;
 mod ground;
 
 pub use ground::Ground;
@@ -18,13 +19,10 @@ use crate::fair::{Fair, Supposed, WakeUp};
 use crate::topology::Cpu;
 use crate::world::{Phase, State, Task, TaskId, World};
 use kernel::MechanismId;
+use kernel::priority::{DEFAULT_PRIO, FAIR_PRIORITIES, nice_of};
 use machine::CpuSet;
 use std::collections::HashMap;
 use workload::ProgramId;
-
-/// Priorities of the fair class (`MAX_RT_PRIO` and on), and that of nice 0.
-const FAIR_PRIORITIES: std::ops::Range<i32> = 100..140;
-const NICE_0_PRIORITY: i32 = 120;
 
 /// A task as a trace names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +71,11 @@ pub struct Answer {
     /// Whether it depends on how often waker and woken task changed whom they wake (`wake_wide`), of which a trace tells only its own
     /// part.
     pub by_partners: bool,
+    /// Whether it depends on when the kernel last halved the waker's count of them (`wakee_flip_decay_ts`), once a second, which no
+    /// probe tells.
+    pub by_halving: bool,
+    /// Whether it depends on a woken task that is just on its way to its CPU.
+    pub by_arrival: bool,
 }
 
 /// What is known of a task besides what the class keeps.
@@ -93,6 +96,8 @@ pub struct Follower<'a> {
     running: Vec<Option<TaskId>>,
     /// By CPU: woken tasks that are on their way to it.
     coming: Vec<Vec<TaskId>>,
+    /// By CPU: which one it has chosen for a task that it wakes, until it records something else.
+    chosen: Vec<Option<Cpu>>,
     repairs: u64,
 }
 
@@ -114,12 +119,13 @@ impl<'a> Follower<'a> {
             known: Vec::new(),
             running: vec![None; cpus],
             coming: vec![Vec::new(); cpus],
+            chosen: vec![None; cpus],
             repairs: 0,
         };
         follower.w.advance(now_ns);
         // Idle tasks wake others too, from interrupts.
         for cpu in 0..cpus {
-            follower.add(cpu as Cpu, None, NICE_0_PRIORITY, false);
+            follower.add(cpu as Cpu, None, DEFAULT_PRIO, false);
         }
         follower
     }
@@ -134,6 +140,15 @@ impl<'a> Follower<'a> {
     pub fn queues(&self) -> Vec<(u32, u32)> {
         let coming = self.coming.iter().map(|coming| coming.len() as u32);
         self.w.cpus.iter().map(|c| c.nr_running).zip(coming).collect()
+    }
+
+    /// `task` was running on `cpu` before the trace began.
+    pub fn ran_before(&mut self, cpu: Cpu, task: Named) {
+        let task = self.known(task, cpu);
+        if !self.known[task.index()].queued && self.running[cpu as usize].is_none() {
+            self.enqueue(task, Enqueue::Wakeup { migrated: false });
+            self.make_run(cpu, task);
+        }
     }
 
     /// The task of `pid` may use only `cpus`.
@@ -252,8 +267,11 @@ impl<'a> Follower<'a> {
         }
         let partners = [Supposed::ManyPartners, Supposed::OnePartner];
         let by_partners = partners.iter().any(|&one| answer(&[one]) != cpu);
+        let halvings = [Supposed::HalvedLess, Supposed::HalvedMore];
+        let by_halving = by_partners && halvings.iter().any(|&one| answer(&[one]) != cpu);
         let by_search = by_search && self.fair.limits_searches();
-        Answer { cpu, by_load, by_search, by_partners }
+        let by_arrival = self.depends_on_arrivals(task, up, cpu);
+        Answer { cpu, by_load, by_search, by_partners, by_halving, by_arrival }
     }
 
     /// The wake-up has happened: the model keeps whom the waker woke, and what searching tells of idle cores.
@@ -284,7 +302,7 @@ impl<'a> Follower<'a> {
             self.register(named.pid, task);
             return task;
         };
-        let nice = nice(named.priority);
+        let nice = nice_of(named.priority);
         let known = self.known[task.index()];
         if known.fair != fair {
             if known.queued {
@@ -306,14 +324,14 @@ impl<'a> Follower<'a> {
     fn of_pid(&mut self, pid: u32, cpu: Cpu) -> TaskId {
         match self.ids.get(&pid) {
             Some(&task) => task,
-            None => self.known(Named { pid, priority: NICE_0_PRIORITY }, cpu),
+            None => self.known(Named { pid, priority: DEFAULT_PRIO }, cpu),
         }
     }
 
     fn add(&mut self, cpu: Cpu, parent: Option<TaskId>, priority: i32, fair: bool) -> TaskId {
         let task = TaskId(self.w.tasks.len() as u32);
         let mut new = Task::new(ProgramId(0), cpu, self.w.topo.online_set.clone());
-        new.nice = nice(priority);
+        new.nice = nice_of(priority);
         self.w.tasks.push(new);
         self.known.push(Known { fair, queued: false });
         self.fair.fork(&mut self.w, task, parent);
@@ -451,8 +469,4 @@ impl<'a> Follower<'a> {
             None => Phase::Idle { since_ns: self.w.now_ns, state: 0 },
         };
     }
-}
-
-fn nice(priority: i32) -> i8 {
-    (priority - NICE_0_PRIORITY).clamp(-20, 19) as i8
 }

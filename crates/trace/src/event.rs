@@ -1,6 +1,7 @@
 //! Events, the records of a timeline, and the [`Sink`] that takes them.
 
 use crate::TraceError;
+use kernel::priority::DEFAULT_PRIO;
 
 /// Name of a task as in `task_struct::comm`: at most 15 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -89,7 +90,7 @@ pub struct Task {
 impl Task {
     /// The idle task of `cpu`.
     pub fn idle(cpu: u32) -> Task {
-        Task { comm: Comm::swapper(cpu), pid: 0, prio: 120 }
+        Task { comm: Comm::swapper(cpu), pid: 0, prio: DEFAULT_PRIO }
     }
 }
 
@@ -376,6 +377,19 @@ impl Sink for Vec<Event> {
 
     fn finish(&mut self) -> Result<(), TraceError> {
         Ok(())
+    }
+}
+
+/// Two sinks take the same records.
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    fn event(&mut self, event: &Event) -> Result<(), TraceError> {
+        self.0.event(event)?;
+        self.1.event(event)
+    }
+
+    fn finish(&mut self) -> Result<(), TraceError> {
+        self.0.finish()?;
+        self.1.finish()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::placements::placements as blocks;
 use crate::progress::bar;
 use definition::Plan;
 use experiment::guests::Traced;
-use follow::placement::{Ground, Inferred, Placements, Probed};
+use follow::placement::{FirstPass, Ground, Inferred, Placements, Probed};
 use report::inspection::Block;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -92,8 +92,10 @@ fn compared(traced: &Traced) -> Result<(u64, Placements, Placements), Failure> {
     let all = traced.machine.possible();
     let bound = traced.answer.affinity.iter().filter(|(_, cpus)| **cpus != all);
     let bound = bound.map(|(&pid, cpus)| (pid, cpus.clone())).collect();
-    let mut judge = Probed::new(&ground, bound);
     let text = || traced.answer.trace().ok_or("found no timeline, expected one");
+    let mut first = FirstPass::default();
+    trace::read(text()?, &mut first)?;
+    let mut judge = Probed::new(&ground, &first, bound);
     let read = trace::read(text()?, &mut judge)?;
     let placements = judge.finish();
     if placements.all().all == 0 {
@@ -103,7 +105,7 @@ fn compared(traced: &Traced) -> Result<(u64, Placements, Placements), Failure> {
         )
         .into());
     }
-    let mut without = Inferred::new(&ground, Vec::new());
+    let mut without = Inferred::new(&ground, &first, Vec::new());
     trace::read(text()?, &mut without)?;
     Ok((read.lost, placements, without.finish()))
 }

@@ -62,6 +62,11 @@ fn what_cannot_be_written_leaves_nothing_behind() {
         ("dir: directory: found one that exists", refused(TRACE, &["--out", &at("dir")])),
         ("file: directory: found one that exists", refused(TRACE, &["--out", &at("file")])),
         ("file/x: ", refused(TRACE, &["--out", &at("file/x")])),
+        (
+            "file/x: ",
+            refused(TRACE, &["--html", &html, "--dot", &at("new.dot"), "--out", &at("file/x")]),
+        ),
+        ("no/x.dot: ", refused(TRACE, &["--html", &html, "--dot", &at("no/x.dot"), "--out", &out])),
         ("expected a file that can be written", refused(TRACE, &["--html", &at("no/x.html")])),
         ("dir: found something that is no regular file", refused(TRACE, &["--html", &at("dir")])),
         ("bad.txt: line 1: record: found", refused(&at("bad.txt"), &both)),

@@ -1,7 +1,9 @@
 //! The state that a trace tells, and the questions that are open in it.
 
+use super::FirstPass;
 use machine::CpuSet;
-use sim::follow::{Answer, Follower, Ground, Leaves, Named, Wake};
+pub(super) use sim::follow::Leaves;
+use sim::follow::{Answer, Follower, Ground, Named, Wake};
 use sim::topology::Topology;
 use trace::{Comm, TraceError};
 use trace::{Context, Event, Kind, Task, TaskState};
@@ -31,15 +33,20 @@ pub(super) struct Closed {
 /// Follows a trace.
 pub(super) struct State<'a> {
     ground: &'a Ground,
+    first: &'a FirstPass,
     follower: Option<Follower<'a>>,
     bound: Vec<(u32, CpuSet)>,
     open: Vec<Option<Open>>,
 }
 
 impl<'a> State<'a> {
-    pub(super) fn new(ground: &'a Ground, bound: Vec<(u32, CpuSet)>) -> State<'a> {
+    pub(super) fn new(
+        ground: &'a Ground,
+        first: &'a FirstPass,
+        bound: Vec<(u32, CpuSet)>,
+    ) -> State<'a> {
         let open = (0..ground.topology().nr_cpus).map(|_| None).collect();
-        State { ground, follower: None, bound, open }
+        State { ground, first, follower: None, bound, open }
     }
 
     pub(super) fn topology(&self) -> &Topology {
@@ -50,12 +57,15 @@ impl<'a> State<'a> {
         self.follower.as_ref().map_or(0, Follower::repairs)
     }
 
-    /// The state at `at_ns`; at first that of a machine without tasks.
+    /// The state at `at_ns`; at first that of a machine with nothing but the tasks that run when the trace begins.
     pub(super) fn at(&mut self, at_ns: u64) -> &mut Follower<'a> {
-        let (ground, bound) = (self.ground, &mut self.bound);
+        let (ground, first, bound) = (self.ground, self.first, &mut self.bound);
         let follower = self.follower.get_or_insert_with(|| {
             let mut new = Follower::new(ground, at_ns);
             bound.drain(..).for_each(|(pid, cpus)| new.bind(pid, cpus));
+            let cpus = ground.topology().nr_cpus;
+            let running = first.running().filter(|&(cpu, _)| usize::from(cpu) < cpus);
+            running.for_each(|(cpu, task)| new.ran_before(cpu, task));
             new
         });
         follower.advance(at_ns);
@@ -69,7 +79,7 @@ impl<'a> State<'a> {
             waker: event.current.1,
             cpu: event.cpu as u16,
             previous: previous as u16,
-            sync,
+            sync: sync && !self.first.is_last_word(event.at_ns, event.current.1, task.pid),
         };
         let answer = self.at(event.at_ns).answer(&wake);
         self.open[event.cpu as usize] = Some(Open {
@@ -82,9 +92,9 @@ impl<'a> State<'a> {
         });
     }
 
-    /// The model's answer to the open question of `cpu`.
-    pub(super) fn answer(&self, cpu: u32) -> Option<Answer> {
-        self.open[cpu as usize].as_ref().map(|open| open.answer)
+    /// The open question of `cpu`.
+    pub(super) fn open(&self, cpu: u32) -> Option<&Open> {
+        self.open[cpu as usize].as_ref()
     }
 
     /// The task that the open question of `cpu` is about.
@@ -98,20 +108,33 @@ impl<'a> State<'a> {
         self.open.iter().position(is).map(|cpu| cpu as u32)
     }
 
-    /// The kernel sends the task to `kernel`, which answers the question that is open on `cpu`.
-    pub(super) fn close(&mut self, cpu: u32, at_ns: u64, kernel: u32) -> Option<Closed> {
+    /// The kernel sends the task to `kernel`, which answers the question that is open on `cpu`. The model remembers the wake-up as one with
+    /// `sync`.
+    pub(super) fn close(
+        &mut self,
+        cpu: u32,
+        at_ns: u64,
+        kernel: u32,
+        sync: bool,
+    ) -> Option<Closed> {
         let open = self.open[cpu as usize].take()?;
         let follower = self.at(at_ns);
-        let raced = open.disturbed && follower.answer(&open.wake).cpu != open.answer.cpu;
+        let raced = open.answer.by_arrival
+            || open.disturbed && follower.answer(&open.wake).cpu != open.answer.cpu;
         let queues = follower.queues();
-        follower.noted(&open.wake);
+        follower.noted(&Wake { sync, ..open.wake });
         follower.sent(open.wake.task, kernel as u16);
+        follower.just_chosen(cpu as u16, kernel as u16);
         Some(Closed { open, kernel, raced, queues })
     }
 
     /// What `event` says of tasks, queues and CPUs.
     pub(super) fn take(&mut self, event: &Event) {
         let cpu = event.cpu as u16;
+        // The move of a woken task comes before the other CPU is told.
+        if !matches!(event.kind, Kind::Migrate { .. }) {
+            self.at(event.at_ns).went_on(cpu);
+        }
         match event.kind {
             Kind::Waking { task, .. } => self.at(event.at_ns).waking(named(&task)),
             Kind::Switch { prev, prev_state, next } => {

@@ -11,8 +11,8 @@
 //! * **No choice** is made for a task that has not left its CPU's queue (`ttwu_runnable`), which the trace does not tell where the
 //!   departure is delayed (`DELAY_DEQUEUE`), nor for one that its CPU is just switching from (`p->on_cpu`, `ttwu_queue_wakelist`).
 
-use super::follow::{Closed, State, named};
-use super::{Count, Difference, Ground, Placements};
+use super::follow::{Closed, Open, State, named};
+use super::{Count, Difference, FirstPass, Ground, Placements};
 use kernel::MechanismId;
 use sim::follow::{Answer, Leaves, Wake};
 use std::collections::HashMap;
@@ -81,11 +81,16 @@ pub struct Inferred<'a> {
 }
 
 impl<'a> Inferred<'a> {
-    /// `ground` has the machine and the kernel of the trace; `bound` the tasks that may not use all CPUs, where that is known.
-    pub fn new(ground: &'a Ground, bound: Vec<(u32, machine::CpuSet)>) -> Inferred<'a> {
+    /// `ground` has the machine and the kernel of the trace, `first` has read it before; `bound` has the tasks that may not use all CPUs, where
+    /// that is known.
+    pub fn new(
+        ground: &'a Ground,
+        first: &'a FirstPass,
+        bound: Vec<(u32, machine::CpuSet)>,
+    ) -> Inferred<'a> {
         let cpus = ground.topology().nr_cpus;
         Inferred {
-            state: State::new(ground, bound),
+            state: State::new(ground, first, bound),
             delays: ground.has(MechanismId::DelayDequeue),
             tasks: HashMap::new(),
             idled_ns: vec![0; cpus],
@@ -164,7 +169,7 @@ impl<'a> Inferred<'a> {
         let delayed = delays && left_ns > 0 && idled_ns < left_ns;
         let perhaps_queued = delayed || event.at_ns < left_ns + SWITCHING_NS;
         self.state.ask(event, task, previous, true);
-        let Some(sync) = self.state.answer(event.cpu) else { return };
+        let Some(sync) = self.state.open(event.cpu).map(|open| open.answer) else { return };
         self.state.ask(event, task, previous, false);
         self.asked[event.cpu as usize] = Some(Asked { sync, remembered, perhaps_queued });
     }
@@ -172,9 +177,22 @@ impl<'a> Inferred<'a> {
     /// Closes the question that is open on `cpu`: the task goes to `kernel`.
     fn close(&mut self, cpu: u32, at_ns: u64, kernel: u32) {
         let asked = self.asked[cpu as usize].take();
-        let closed = self.state.close(cpu, at_ns, kernel);
+        let sync = asked.is_some_and(|asked| self.is_sync(cpu, asked, kernel));
+        let closed = self.state.close(cpu, at_ns, kernel, sync);
         if let (Some(asked), Some(closed)) = (asked, closed) {
             self.note(at_ns, asked, closed);
+        }
+    }
+
+    /// Whether the wake-up is taken to be synchronous: by where it goes, or else as those before it between the same names. What tasks
+    /// remember depends on it, too.
+    fn is_sync(&self, cpu: u32, asked: Asked, kernel: u32) -> bool {
+        let Some(open) = self.state.open(cpu) else { return false };
+        let fits = [open.answer.cpu, asked.sync.cpu].map(|model| u32::from(model) == kernel);
+        match fits {
+            [true, false] => false,
+            [false, true] => true,
+            _ => self.evidence.get(&pair(open)).is_some_and(|[without, with]| with > without),
         }
     }
 
@@ -185,14 +203,14 @@ impl<'a> Inferred<'a> {
         let found = &mut self.found;
         if asked.perhaps_queued {
             return found.perhaps_queued.add(one);
-        } else if closed.raced {
+        } else if closed.raced || asked.sync.by_arrival {
             return found.raced.add(one);
         }
         let (by_load, by_search) =
             (plain.by_load || asked.sync.by_load, plain.by_search || asked.sync.by_search);
         let by_sync = plain.cpu != asked.sync.cpu;
         if by_sync {
-            let fits = self.evidence.entry(pair(&closed)).or_default();
+            let fits = self.evidence.entry(pair(&closed.open)).or_default();
             fits[0] += u64::from(closed.model() == closed.kernel);
             fits[1] += u64::from(u32::from(asked.sync.cpu) == closed.kernel);
         }
@@ -209,7 +227,7 @@ impl<'a> Inferred<'a> {
             found.by_search.add(one);
         } else {
             let with = closed.count(topology, asked.sync.cpu.into());
-            let pair = self.pairs.entry(pair(&closed)).or_default();
+            let pair = self.pairs.entry(pair(&closed.open)).or_default();
             pair[0].add(one);
             pair[1].add(with);
         }
@@ -258,6 +276,10 @@ impl Sink for Inferred<'_> {
     fn event(&mut self, event: &Event) -> Result<(), TraceError> {
         self.state.check(event)?;
         self.choices.clear();
+        // Probes come between a wake-up and its move.
+        if let Kind::PlaceAsked { .. } | Kind::PlaceAnswered { .. } = event.kind {
+            return Ok(());
+        }
         self.answer(event);
         match event.kind {
             Kind::Waking { task, target } => {
@@ -296,9 +318,8 @@ fn choice(closed: &Closed, is_determined: bool) -> Choice {
 }
 
 /// Names of who wakes and who is woken; all interrupts have one name, but for soft ones on top of a task, which may be its own.
-fn pair(closed: &Closed) -> (Comm, Comm) {
-    let is_interrupt =
-        closed.open.context.flags & Context::HARDIRQ != 0 || closed.open.waker.1 == 0;
-    let waker = if is_interrupt { Comm::new("interrupt") } else { closed.open.waker.0 };
-    (waker, closed.open.task)
+fn pair(open: &Open) -> (Comm, Comm) {
+    let is_interrupt = open.context.flags & Context::HARDIRQ != 0 || open.waker.1 == 0;
+    let waker = if is_interrupt { Comm::new("interrupt") } else { open.waker.0 };
+    (waker, open.task)
 }

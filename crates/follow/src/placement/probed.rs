@@ -1,7 +1,7 @@
 //! Wake-ups of a guest, whose probes tell when `select_task_rq_fair` is asked and what it answers.
 
 use super::follow::{Closed, State};
-use super::{Ground, Placements};
+use super::{FirstPass, Ground, Placements};
 use sim::follow::Answer;
 use trace::{Event, Kind, Sink, Task};
 use trace::{TraceError, WakeMemory, wake_flags};
@@ -17,10 +17,15 @@ pub struct Probed<'a> {
 }
 
 impl<'a> Probed<'a> {
-    /// `ground` has the guest's machine and its kernel as a model; `bound` the tasks that may not use all CPUs.
-    pub fn new(ground: &'a Ground, bound: Vec<(u32, machine::CpuSet)>) -> Probed<'a> {
+    /// `ground` has the guest's machine and its kernel as a model, `first` has read the trace before, `bound` has the tasks that may not use
+    /// all CPUs.
+    pub fn new(
+        ground: &'a Ground,
+        first: &'a FirstPass,
+        bound: Vec<(u32, machine::CpuSet)>,
+    ) -> Probed<'a> {
         let waking = vec![None; ground.topology().nr_cpus];
-        let (state, found) = (State::new(ground, bound), Placements::default());
+        let (state, found) = (State::new(ground, first, bound), Placements::default());
         Probed { state, waking, tells_memory: false, found }
     }
 
@@ -46,7 +51,8 @@ impl<'a> Probed<'a> {
     }
 
     fn answered(&mut self, event: &Event, kernel: u32) {
-        if let Some(closed) = self.state.close(event.cpu, event.at_ns, kernel) {
+        let sync = self.state.open(event.cpu).is_some_and(|open| open.wake.sync);
+        if let Some(closed) = self.state.close(event.cpu, event.at_ns, kernel, sync) {
             self.note(event.at_ns, &closed);
         }
         self.state.disturb(event.cpu);
@@ -60,6 +66,7 @@ impl<'a> Probed<'a> {
             (_, Answer { by_partners: true, .. }) if !self.tells_memory => {
                 &mut self.found.by_memory
             }
+            (_, Answer { by_halving: true, .. }) => &mut self.found.by_memory,
             _ => {
                 if closed.model() != closed.kernel {
                     let sync = Some(closed.open.wake.sync);

@@ -3,7 +3,7 @@
 //! Every rule follows the same trace, so what it would have changed later on does not enter: each wake-up is a question of its own. What
 //! a rule does to a whole run is a replay's answer.
 
-use super::{Choice, Ground, Inferred, Placements};
+use super::{Choice, FirstPass, Ground, Inferred, Placements};
 use machine::Machine;
 use machine::distance::{Distance, Distances};
 use serde::Serialize;
@@ -45,11 +45,16 @@ pub struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    /// `ground` has the machine and the kernel of the trace, `others` the same machine under other rules.
-    pub fn new(machine: &Machine, ground: &'a Ground, others: &'a [Ground]) -> Rules<'a> {
+    /// `ground` has the machine and the kernel of the trace, `others` the same machine under other rules; `first` has read the trace before.
+    pub fn new(
+        machine: &Machine,
+        ground: &'a Ground,
+        others: &'a [Ground],
+        first: &'a FirstPass,
+    ) -> Rules<'a> {
         let all = std::iter::once(ground).chain(others);
         Rules {
-            judges: all.map(|ground| Inferred::new(ground, Vec::new())).collect(),
+            judges: all.map(|ground| Inferred::new(ground, first, Vec::new())).collect(),
             distances: Distances::new(machine),
             found: vec![Elsewhere::default(); others.len()],
         }

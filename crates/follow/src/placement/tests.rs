@@ -24,8 +24,10 @@ fn text(lines: &[&str]) -> String {
 
 fn judged(lines: &[&str], bound: Vec<(u32, machine::CpuSet)>) -> Placements {
     let ground = ground();
-    let mut judge = Probed::new(&ground, bound);
-    trace::read(text(lines).as_bytes(), &mut judge).unwrap();
+    let (text, mut first) = (text(lines), FirstPass::default());
+    trace::read(text.as_bytes(), &mut first).unwrap();
+    let mut judge = Probed::new(&ground, &first, bound);
+    trace::read(text.as_bytes(), &mut judge).unwrap();
     judge.finish()
 }
 
@@ -180,10 +182,79 @@ fn forks_and_execs_are_not_wake_ups() {
 }
 
 #[test]
+fn a_task_that_ran_before_the_trace_has_its_cpu() {
+    // CPU 2 has no record before the wake-up.
+    let mut lines = start(&[1, 3]);
+    let place = [asked(10, 0, 1, "0x18 flips=0 recent=1"), answered(10, 0, 0)];
+    lines.push(waking(10, 0, 11, 1));
+    lines.extend(place);
+    let found = |last: String| {
+        let lines = [&lines[..], &[last]].concat();
+        judged(&all(&lines), vec![]).determined
+    };
+    assert_eq!(found(switch(12, 2, 12, "S", 0)), Count { all: 1, same_cpu: 1, same_llc: 1 });
+    // Idle, it would be for a search to find.
+    assert_eq!(found(switch(0, 2, 0, "R", 12)), Count::default());
+}
+
+#[test]
+fn a_task_that_exits_tells_its_parent_without_waiting_for_it() {
+    let born = "11 1 sched_wakeup_new: comm=a pid=10 prio=120 target_cpu=0".to_string();
+    // Otherwise it looks for a CPU beside itself.
+    for (exits, found_at_once) in [("X", 1), ("S", 0)] {
+        let mut lines = vec![switch(0, 1, 0, "R", 11), born.clone(), switch(0, 0, 0, "R", 10)];
+        lines.extend([
+            switch(11, 1, 11, "S", 0),
+            switch(0, 5, 0, "R", 30),
+            switch(30, 5, 30, "S", 0),
+        ]);
+        lines.extend([waking(10, 0, 11, 5), asked(10, 0, 5, "0x18 flips=0 recent=5")]);
+        lines.extend([answered(10, 0, 5), switch(10, 0, 10, exits, 0)]);
+        let found = judged(&all(&lines), vec![]);
+        assert_eq!(
+            (found.determined.same_cpu, found.by_search.all),
+            (found_at_once, 1 - found_at_once)
+        );
+    }
+}
+
+#[test]
+fn a_task_that_is_on_its_way_to_the_waker_may_be_there() {
+    // Alone, 10 would take 11 to itself; with 30 it would not.
+    let mut lines = start(&[1, 2, 3]);
+    lines.extend([
+        waking(21, 1, 30, 0),
+        asked(21, 1, 0, "0x8 flips=0 recent=0"),
+        answered(21, 1, 0),
+    ]);
+    lines.extend([
+        waking(10, 0, 11, 5),
+        asked(10, 0, 5, "0x18 flips=0 recent=5"),
+        answered(10, 0, 5),
+    ]);
+    assert_eq!(judged(&all(&lines), vec![]).raced.all, 1);
+}
+
+#[test]
+fn how_many_partners_a_waker_has_is_known_but_for_a_factor_of_two() {
+    let memory = |flips: u32| format!("0x18 flips={flips} recent=5");
+    for (flips, determined) in [(4, 0), (1, 1)] {
+        let mut lines = start(&[1, 2, 3]);
+        // What its child is given tells what 10 has.
+        lines.extend([asked(10, 0, 0, "0x4 flips=20 recent=0"), answered(10, 0, 0)]);
+        lines.extend([waking(10, 0, 11, 5), asked(10, 0, 5, &memory(flips)), answered(10, 0, 5)]);
+        let found = judged(&all(&lines), vec![]);
+        assert_eq!((found.determined.all, found.by_memory.all), (determined, 1 - determined));
+    }
+}
+
+#[test]
 fn a_cpu_that_the_machine_does_not_have() {
     let ground = ground();
     let text = format!("a-10 [008] d..2. 1.000000: {}\n", &waking(0, 0, 11, 1)[4..]);
-    let refused = trace::read(text.as_bytes(), &mut Probed::new(&ground, vec![])).unwrap_err();
+    let refused =
+        trace::read(text.as_bytes(), &mut Probed::new(&ground, &FirstPass::default(), vec![]))
+            .unwrap_err();
     assert_eq!(refused.to_string(), "trace: found CPU 8, expected a machine of 8 CPUs");
 }
 
@@ -193,8 +264,10 @@ mod inferred {
     fn inferred(lines: &[String], kernel: &str) -> Placements {
         let kernel = Kernel::new(kernel.parse().unwrap());
         let ground = Ground::new(&machine(), &kernel).unwrap();
-        let mut judge = Inferred::new(&ground, vec![]);
-        trace::read(text(&all(lines)).as_bytes(), &mut judge).unwrap();
+        let (text, mut first) = (text(&all(lines)), FirstPass::default());
+        trace::read(text.as_bytes(), &mut first).unwrap();
+        let mut judge = Inferred::new(&ground, &first, vec![]);
+        trace::read(text.as_bytes(), &mut judge).unwrap();
         judge.finish()
     }
 
@@ -273,6 +346,21 @@ mod inferred {
     }
 
     #[test]
+    fn probes_change_nothing() {
+        let mut lines = start(&sleeps());
+        lines.extend([waking(10, 0, 11, 2), migrated(10, 0, 11, 2, 3), woken(10, 0, 11, 3)]);
+        let without = inferred(&lines, "6.12");
+        let at = lines.len() - 2;
+        lines.splice(at..at, [asked(10, 0, 2, "0x18"), answered(10, 0, 3)]);
+        let with = inferred(&lines, "6.12");
+        assert_eq!((with.determined, with.all()), (without.determined, without.all()));
+        assert!(
+            with.determined.all > with.determined.same_cpu,
+            "moves that the model would not make"
+        );
+    }
+
+    #[test]
     fn a_rule_sends_tasks_elsewhere() {
         // 11's last CPU is busy when 10 wakes it, and the one before that is idle.
         let mut lines = start(&switch(11, 2, 11, "S", 40));
@@ -283,7 +371,8 @@ mod inferred {
             let other = in_force.clone().with_named(rule, false).unwrap();
             let machine = machine();
             let grounds = [in_force, other].map(|kernel| Ground::new(&machine, &kernel).unwrap());
-            let mut rules = Rules::new(&machine, &grounds[0], &grounds[1..]);
+            let first = FirstPass::default();
+            let mut rules = Rules::new(&machine, &grounds[0], &grounds[1..], &first);
             trace::read(text(&all).as_bytes(), &mut rules).unwrap();
             let judged = rules.finish().unwrap();
             assert_eq!(judged.rules[0].asked, 3);

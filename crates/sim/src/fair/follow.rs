@@ -39,6 +39,10 @@ pub(crate) enum Supposed {
     ManyPartners,
     /// They wake one and the same.
     OnePartner,
+    /// The waker's count of partners was halved once less.
+    HalvedLess,
+    /// It was halved once more.
+    HalvedMore,
 }
 
 /// What a question may change: tasks, caches, and the queues of the waker's and the previous CPU.
@@ -153,6 +157,13 @@ impl Fair {
                 self.entities[task.index()].wakee_flips = flips(MANY);
                 if let Some(waker) = wake.waker {
                     self.entities[waker.index()].wakee_flips = flips(MANY * MANY);
+                }
+            }
+            Supposed::HalvedLess | Supposed::HalvedMore => {
+                if let Some(waker) = wake.waker {
+                    let flips = &mut self.entities[waker.index()].wakee_flips;
+                    let less = supposed == Supposed::HalvedLess;
+                    *flips = if less { flips.saturating_mul(2) } else { *flips / 2 };
                 }
             }
             Supposed::NoSearch | Supposed::WholeSearch => {

@@ -5,6 +5,7 @@ use super::format::{Field, Format};
 use super::states::States;
 use crate::Comm;
 use crate::event::{Context, IDLE_EXIT, Kind, MAX_PID, Task, WakeMemory};
+use kernel::priority::DEFAULT_PRIO;
 use machine::MAX_CPUS;
 use std::collections::BTreeMap;
 
@@ -138,7 +139,7 @@ impl Record<'_> {
         let comm = fields.comm.comm(self.bytes, self.endian)?;
         let prio = match fields.prio {
             Some(prio) => i32::try_from(self.number(prio)?).ok()?,
-            None => 120,
+            None => DEFAULT_PRIO,
         };
         Some(Task { comm, pid: self.pid(fields.pid)?, prio })
     }

@@ -7,6 +7,7 @@ use super::{LEAD_NS, Made, Options, Replay, named};
 use crate::TraceError;
 use crate::event::{Context, Event, Kind, Sink, Task, TaskState, wake_flags};
 use crate::inspect::spread::Recorded;
+use kernel::priority::{MAX_RT_PRIO, nice_of};
 use machine::constants::MissingConstant;
 use machine::{CpuSet, Machine};
 use std::collections::HashMap;
@@ -15,10 +16,6 @@ use workload::{
     Reading, Spawn, Spread, Workload,
 };
 
-/// `MAX_RT_PRIO`: classes before the fair one.
-const FAIR: i32 = 100;
-/// Priority of nice 0.
-const NICE_0: i32 = 120;
 /// Name of the task that notes when the trace begins.
 const CLOCK: &str = "replay";
 
@@ -164,7 +161,7 @@ impl Builder {
             }
             return known;
         }
-        let number = (task.pid != 0 && task.prio >= FAIR).then(|| {
+        let number = (task.pid != 0 && task.prio >= MAX_RT_PRIO).then(|| {
             let queue = QueueId(self.lives.len() as u16);
             self.lives.push(Life::new(task.comm, task.prio, origin, queue));
             self.lives.len() - 1
@@ -335,7 +332,7 @@ impl Builder {
                     self.lives[number].step(op);
                 });
             }
-            let nice = (child.prio - NICE_0) as i8;
+            let nice = nice_of(child.prio);
             if self.lives[parent].prio != child.prio {
                 self.lives[number].step(Op::SetNice(nice));
             }
@@ -418,7 +415,7 @@ fn spawn(life: &Life, program: ProgramId, first_ns: u64) -> Option<Spawn> {
         Origin::Forked => return None,
     };
     let affinity = cpu.map(|cpu| [cpu].into_iter().collect());
-    let nice = (life.prio - NICE_0) as i8;
+    let nice = nice_of(life.prio);
     Some(Spawn { affinity, nice, first_wake_ns, ..Spawn::new(program) })
 }
 

@@ -4,6 +4,7 @@ use super::window::{Input, Window};
 use crate::event::{IDLE_EXIT, Kind, MAX_PID};
 use crate::perfetto::schema::{FtraceEvent, FtraceKind, Migrate, Switch, Wakeup};
 use crate::{Comm, Task, TaskState, TraceError};
+use kernel::priority::DEFAULT_PRIO;
 use machine::MAX_CPUS;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Seek};
@@ -76,7 +77,11 @@ fn kind(event: &FtraceKind) -> Option<Kind> {
 
 fn task(comm: Option<&[u8]>, pid: Option<i32>, prio: Option<i32>) -> Option<Task> {
     let pid = u32::try_from(pid?).ok().filter(|&pid| pid <= MAX_PID)?;
-    Some(Task { comm: Comm::from_bytes(comm.unwrap_or(&[])), pid, prio: prio.unwrap_or(120) })
+    Some(Task {
+        comm: Comm::from_bytes(comm.unwrap_or(&[])),
+        pid,
+        prio: prio.unwrap_or(DEFAULT_PRIO),
+    })
 }
 
 fn woken(wakeup: &Wakeup) -> Option<(Task, u32)> {

@@ -6,6 +6,7 @@ use crate::perfetto::schema::{GenericEvent, ProcessTree, bundle, compact, event,
 use crate::reader::bytes::wrong;
 use crate::reader::decode::Names;
 use crate::{Comm, Task, TraceError};
+use kernel::priority::DEFAULT_PRIO;
 use machine::MAX_CPUS;
 use prost::Message;
 use std::collections::BTreeMap;
@@ -170,7 +171,7 @@ impl Index {
                 && !name.is_empty()
             {
                 let comm = Comm::from_bytes(&name);
-                self.names.learn(&Task { comm, pid: tid as u32, prio: 120 });
+                self.names.learn(&Task { comm, pid: tid as u32, prio: DEFAULT_PRIO });
             }
         }
         Ok(())

@@ -19,6 +19,7 @@ use crate::{Comm, Task, TraceError};
 use bundle::{Bundle, Record, Source};
 use event::Others;
 use index::{Index, Place};
+use kernel::priority::DEFAULT_PRIO;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -214,7 +215,7 @@ impl<S: Sink> Reader<'_, S> {
             (running, Some(pid)) => {
                 let comm = self.names.of(pid, cpu);
                 if running.is_none() {
-                    let task = Task { comm, pid, prio: 120 };
+                    let task = Task { comm, pid, prio: DEFAULT_PRIO };
                     *self.running(cpu) = Some(if pid == 0 { Task::idle(cpu) } else { task });
                 }
                 (comm, pid)
@@ -225,5 +226,5 @@ impl<S: Sink> Reader<'_, S> {
 
 /// Stands for a task that is not known, with the name that the kernel has for such.
 fn nobody() -> Task {
-    Task { comm: Comm::new("<...>"), pid: 0, prio: 120 }
+    Task { comm: Comm::new("<...>"), pid: 0, prio: DEFAULT_PRIO }
 }
