@@ -57,7 +57,7 @@ fn small() -> [Benchmark; 5] {
 #[test]
 fn what_it_prints_is_read() {
     let dir = tempfile::tempdir().unwrap();
-    let worker = Cache::new(dir.path()).worker(host()).unwrap();
+    let worker = Cache::new(dir.path()).workers(host()).unwrap().worker;
     for benchmark in small() {
         let program = translate(&benchmark, &|_| Ok(String::new()), &|cpus| cpus).unwrap();
         assert_eq!(program.files, [("bin/worker".to_owned(), FileSource::Worker)]);

@@ -1,7 +1,7 @@
 //! A database under short transactions: connections with a backend each, locks of rows, and a log that is written in groups.
 //!
-//! As PostgreSQL and sysbench's oltp tests do it: each client thinks, then sends one statement after another over its Unix socket and waits
-//! for each answer. Its backend works on a statement; the first one that writes locks a row until the transaction ends. The last one commits:
+//! As PostgreSQL and sysbench's oltp tests do it: each client thinks, then sends one statement after another over TCP on loopback and
+//! waits for each answer. Its backend works on a statement; the first one that writes locks a row until the transaction ends. The last one commits:
 //! the backend waits for the log, which is written once for all who wait when it comes free (group commit), lets the row go, and answers.
 //! Connections go through the rows each in its own order, so that a transaction holds one row and none waits in a circle.
 
@@ -87,8 +87,8 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     let log = w.device(Device { slots: 1, together: u32::MAX });
     let mut main = Vec::new();
     for nth in 0..params.connections {
-        let socket = Queue::unbounded(QueueKind::Socket);
-        let (there, back) = (w.queue(socket), w.queue(socket));
+        let connection = Queue::unbounded(QueueKind::Loopback);
+        let (there, back) = (w.queue(connection), w.queue(connection));
         let backend = backend(params, costs, nth, &rows, log, (there, back));
         main.push(Op::Fork(w.program("backend", backend)));
         main.push(Op::Fork(w.program("client", client(params, times, (there, back)))));

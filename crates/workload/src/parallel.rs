@@ -5,7 +5,7 @@
 //! part at the start; under `dynamic` and `guided` threads take chunks from a counter that they share. All meet at the team's barrier. At both,
 //! a thread looks for `GOMP_SPINCOUNT` turns whether all have come, then sleeps in a futex; who comes last always asks the kernel to wake.
 //! By default that is 300,000 turns, and 100 if libgomp has more threads than it may use CPUs. libgomp takes 100,000 turns to be a
-//! millisecond, and so does this model: what a turn takes is what `pause` or its like takes on a CPU.
+//! millisecond, and so does this model; on x86 a turn takes what `pause` takes.
 //!
 //! Iterations' work rises evenly from the first to the last, as in a loop over a triangle. A thread's memory is its own: nothing that one
 //! thread wrote is fetched by another.

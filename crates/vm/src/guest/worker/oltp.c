@@ -134,6 +134,7 @@ void oltp(struct arguments *all)
 	struct times *times = shared_zeros(connections * sizeof(*times)), *whole_times = zeros(sizeof(*whole_times));
 	pid_t *children = zeros(2 * connections * sizeof(*children));
 	double warmup_s, seconds;
+	int listening = listening_socket();
 
 	bench.think_ns = number(all, "think_ms", 0, 1e6) * 1e6;
 	bench.statements = whole(all, "statements", 1, 256);
@@ -150,8 +151,7 @@ void oltp(struct arguments *all)
 	for (size_t nth = 0; nth < connections; nth++) {
 		int ends[2];
 
-		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-			die(errno, "socketpair");
+		connect_ends(listening, ends);
 		for (size_t end = 2; end-- > 0;) {
 			pid_t forked = child();
 

@@ -75,6 +75,10 @@ pid_t child(void);
 /* Ends children that go on for ever. First nobody goes on, so that nobody sees another end. */
 void end_children(const pid_t *children, size_t count);
 
+/* TCP connections over 127.0.0.1: where they are asked for, and both ends of one. */
+int listening_socket(void);
+void connect_ends(int listening, int ends[2]);
+
 /* A part, as the first argument names it. The list ends with one without a name. */
 struct part {
 	const char *name;
