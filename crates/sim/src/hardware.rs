@@ -28,6 +28,8 @@ pub struct Hardware {
     pub kernel: Parts,
     /// Cycles of an instruction of the kernel.
     pub kernel_cpi: f64,
+    /// What a line takes of a hand-over where the kernel waits for several: they overlap.
+    pub(crate) line_ratio: f64,
     /// One atomic read-modify-write on a line that the CPU has.
     pub atomic_cycles: f64,
     /// Interrupt from a CPU's tick or timer.
@@ -129,6 +131,7 @@ impl Hardware {
             atomic_cycles,
             kernel,
             kernel_cpi: constant("kernel_cycles_per_instruction")?,
+            line_ratio: constant("kernel_line_ratio")?,
             tick_cycles: ns("tick_ns")?,
             ipi_ns: constant("ipi_ns")? as u64,
             poll_ns: constant("poll_ns")? as u64,
@@ -189,11 +192,6 @@ impl Hardware {
     /// Cycles of the nominal clock to fetch one line that was written at `distance`.
     pub fn handover_cycles(&self, distance: Distance) -> f64 {
         self.handover_ns(distance) * self.cycles_per_ns
-    }
-
-    /// Cycles of the nominal clock to fetch `lines` from a CPU at `distance`, one by one.
-    pub fn lines_cycles(&self, distance: Distance, lines: f64) -> f64 {
-        lines * self.handover_cycles(distance)
     }
 
     /// `cycles` of a thread alone, in ns.

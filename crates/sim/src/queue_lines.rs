@@ -191,7 +191,7 @@ impl World<'_> {
 
     /// Lines of one run queue, which come side by side.
     fn fetch_queue(&mut self, cpu: Cpu, from: Cpu, lines: f64) -> f64 {
-        self.travel(cpu, from, lines).cycles(self.cpus[cpu as usize].clock) / lines
+        self.travel(cpu, from, lines, 1.0).cycles(self.cpus[cpu as usize].clock)
     }
 
     /// `by` writes the run queue of `cpu`, which is not its own; what that takes.
