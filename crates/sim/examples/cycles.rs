@@ -19,7 +19,8 @@ fn main() {
         let kernel = Kernel::new(Version::new(6, 12));
         let scenario = Scenario::new(&machine, &kernel, run_sleep(&machine, CYCLES));
         let scenario = scenario.expect("a runnable scenario");
-        cycles += (1..=3).map(|seed| scenario.run(seed).expect("a run").counters.wakeups).sum::<u64>();
+        cycles +=
+            (1..=3).map(|seed| scenario.run(seed).expect("a run").counters.wakeups).sum::<u64>();
     }
     println!("{cycles} cycles");
 }

@@ -194,6 +194,15 @@ impl Hardware {
         self.handover_ns(distance) * self.cycles_per_ns
     }
 
+    /// So many hand-overs over `distance`, one after the other.
+    pub(crate) fn travel(&self, distance: Distance, handovers: f64) -> Travel {
+        let cycles = handovers * self.handover_cycles(distance);
+        match self.at_core_clock(distance) {
+            true => Travel { core_cycles: cycles, fabric_cycles: 0.0 },
+            false => Travel { core_cycles: 0.0, fabric_cycles: cycles },
+        }
+    }
+
     /// `cycles` of a thread alone, in ns.
     pub fn ns(&self, cycles: f64) -> u64 {
         (cycles / self.cycles_per_ns) as u64

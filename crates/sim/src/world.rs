@@ -390,11 +390,7 @@ impl World<'_> {
         }
         let distance = self.topo.distance(from, cpu);
         self.counters.note_lines(distance, lines);
-        let cycles = handovers * self.hw.handover_cycles(distance);
-        match self.hw.at_core_clock(distance) {
-            true => Travel { core_cycles: cycles, fabric_cycles: 0.0 },
-            false => Travel { core_cycles: 0.0, fabric_cycles: cycles },
-        }
+        self.hw.travel(distance, handovers)
     }
 
     /// [`charge`](World::charge) for instructions of the kernel.
