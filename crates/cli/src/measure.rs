@@ -9,6 +9,7 @@ use definition::{ExperimentFile, Plan};
 use experiment::guests::{Counting, Options};
 use experiment::lines::Watched;
 use machine::costs::{self, CostTable};
+use report::table::table;
 use results::lines::Compared;
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,6 +27,9 @@ const SLOWED_BY_CPU: u32 = 12;
 const MOST_SLOWED: u32 = 400;
 /// How long a guest may take, and how long it may be silent.
 const LIMITS: Limits = Limits { silent_s: 900, total_s: 7200 };
+
+const CALLER_COLUMNS: [&str; 9] =
+    ["operation", "side", "lock", "function", "taken", "contended", "kernel", "stalls", "spun"];
 
 pub fn run(command: &MeasureCommand) -> Result<ExitCode, Failure> {
     match command {
@@ -110,6 +114,8 @@ fn measure_costs(args: &CostsArgs) -> Result<(), Failure> {
         cache: &cache,
         watching: Watching { line_bytes, quantum: args.quantum },
         cases: &cases,
+        again: args.again.unwrap_or(0),
+        append: &args.append,
         limits: LIMITS,
     };
     let bar = bar("{spinner} {elapsed} {pos}/{len} {wide_msg}")?;
@@ -129,26 +135,25 @@ fn measure_costs(args: &CostsArgs) -> Result<(), Failure> {
     if args.callers { print(&callers(&takers)) } else { Ok(()) }
 }
 
-/// A line for each function that takes locks.
+/// A row for each function that takes locks: what its holder does is for each taking, as in the table of locks.
 fn callers(takers: &[Taker]) -> String {
-    takers
-        .iter()
-        .map(|t| {
-            format!(
-                "{} {:?} {:?} {} {} {:.3} {:.3} {:.1} {:.2} {:.1}\n",
-                t.operation.replace(' ', "_"),
-                t.side,
-                t.class,
-                t.shared,
-                t.function,
-                t.taken,
-                t.contended,
-                t.instructions / t.taken.max(1e-9),
-                t.stalls / t.taken.max(1e-9),
-                t.spun
-            )
-        })
-        .collect()
+    let row = |taker: &Taker| {
+        let each = |of: f64| if taker.taken > 0.0 { of / taker.taken } else { 0.0 };
+        let shared = if taker.shared { ", shared" } else { "" };
+        vec![
+            taker.operation.clone(),
+            taker.side.name().to_string(),
+            format!("{}{shared}", taker.class.name()),
+            taker.function.clone(),
+            format!("{:.3}", taker.taken),
+            format!("{:.3}", taker.contended),
+            format!("{:.0}", each(taker.instructions)),
+            format!("{:.2}", each(taker.stalls)),
+            format!("{:.1}", each(taker.spun)),
+        ]
+    };
+    let rows: Vec<Vec<String>> = takers.iter().map(row).collect();
+    format!("\nFunctions that take them\n{}", table(&CALLER_COLUMNS, &rows))
 }
 
 fn show(args: &ShowCostsArgs) -> Result<(), Failure> {
@@ -176,4 +181,42 @@ fn wanted(args: &CostsArgs) -> Result<Vec<Case>, Failure> {
         args.only.is_empty() || args.only.iter().any(|name| name == case.operation())
     });
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use machine::costs::{LockClass, SideName};
+
+    #[test]
+    fn callers_have_the_words_and_units_of_the_table_of_locks() {
+        let taker = Taker {
+            operation: "pipe (idle)".to_owned(),
+            side: SideName::Give,
+            class: LockClass::RunQueue,
+            shared: true,
+            function: "try_to_wake_up".to_owned(),
+            taken: 2.0,
+            contended: 0.5,
+            instructions: 300.0,
+            stalls: 5.0,
+            spun: 7.0,
+        };
+        let said = callers(&[taker]);
+        let row = said.lines().last().unwrap();
+        let words: Vec<&str> = row.split("  ").map(str::trim).filter(|w| !w.is_empty()).collect();
+        let class = format!("{}, shared", LockClass::RunQueue.name());
+        let expected = [
+            "pipe (idle)",
+            "give",
+            &class,
+            "try_to_wake_up",
+            "2.000",
+            "0.500",
+            "150",
+            "2.50",
+            "3.5",
+        ];
+        assert_eq!(words, expected);
+    }
 }

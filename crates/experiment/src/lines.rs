@@ -64,32 +64,37 @@ impl Watched {
     ) -> Result<Vec<Compared>, ExperimentError> {
         let counted = self.bench.count(options, counting, stop, tell)?;
         let simulated = run(&self.bench.plan, &SimEngine, 0, &|_: Progress| {})?;
-        let mut all = Vec::new();
-        for (at, (workload, variant)) in self.bench.cells().enumerate() {
-            let short = format!("{workload}{SHORT}");
-            let Some(half) = self.bench.cells().position(|cell| cell == (&short, variant)) else {
-                continue;
-            };
-            let entry = |name: &str| self.bench.plan.file.workload(name);
-            let of = |name: &str| Work::of(entry(name)?.alone()?);
-            if let (Some(long), Some(less)) = (of(workload), of(&short)) {
+        let cells = self.bench.cells().enumerate();
+        let whole = cells.filter(|(_, (workload, _))| !workload.ends_with(SHORT));
+        whole
+            .map(|(at, (workload, variant))| {
+                let lacks = |what: &str| self.lacks(workload, variant, what);
+                let short = format!("{workload}{SHORT}");
+                let half = self.bench.cells().position(|cell| cell == (&short, variant));
+                let half = half.ok_or_else(|| lacks("no run with half of its work"))?;
+                let work = |name: &str| {
+                    let entry = self.bench.plan.file.workload(name);
+                    let work = entry.and_then(|entry| Work::of(entry.alone()?));
+                    work.ok_or_else(|| lacks("no units of work"))
+                };
+                let (long, less) = (work(workload)?, work(&short)?);
                 let work = (&long, &less);
-                let guest = guest(work, (&counted[at], &counted[half]));
+                let (guest, alone) = guest(work, (&counted[at], &counted[half]))
+                    .ok_or_else(|| lacks("a guest's run that lacks a count"))?;
                 let modelled = modelled(work, &simulated, (workload, &short), variant)
-                    .ok_or_else(|| self.lacks(workload, variant))?;
+                    .ok_or_else(|| lacks("no simulated run, or one that lacks a count"))?;
                 let names = [&*self.bench.plan.machine.name, workload, variant];
-                all.push(Compared::new(names, long.unit, (&guest.0, &modelled), guest.1));
-            }
-        }
-        Ok(all)
+                Ok(Compared::new(names, long.unit, (&guest, &modelled), alone))
+            })
+            .collect()
     }
 
-    fn lacks(&self, workload: &str, variant: &str) -> ExperimentError {
+    fn lacks(&self, workload: &str, variant: &str, found: &str) -> ExperimentError {
         ExperimentError::Field {
             file: self.bench.plan.path.clone(),
             field: format!("workload `{workload}`, variant `{variant}`"),
-            found: "no simulated run of it".to_string(),
-            expected: "one beside each guest's".to_string(),
+            found: found.to_string(),
+            expected: "the same counts of both sides, of whole and half of the work".to_string(),
         }
     }
 }
@@ -102,15 +107,13 @@ fn shorter(entry: &WorkloadEntry) -> Option<WorkloadEntry> {
     Some(short)
 }
 
-/// The guest's figures for each unit.
+/// The guest's figures for each unit; none where a run lacks a count.
 fn guest(
     (long, short): (&Work, &Work),
     (runs, short_runs): (&[Counted], &[Counted]),
-) -> (Figures, Guest) {
-    let sum = |work: &Work, runs: &[Counted]| {
-        runs.iter().map(|run| counted(work, run)).fold(Figures::default(), |a, b| a.plus(&b))
-    };
-    let figures = Figures::of(&sum(long, runs), &sum(short, short_runs));
+) -> Option<(Figures, Guest)> {
+    let sum = |work: &Work, runs: &[Counted]| sum(runs.iter().map(|run| counted(work, run)));
+    let figures = Figures::of(&sum(long, runs)?, &sum(short, short_runs)?);
     let each = |of: &dyn Fn(&Counted) -> f64| {
         let sum = |runs: &[Counted]| runs.iter().map(of).sum::<f64>();
         (sum(runs) - sum(short_runs)) / figures.units
@@ -123,19 +126,25 @@ fn guest(
         store_waits: each(&|run| run.store_waits.iter().sum()),
         writes: each(&|run| lines(&run.writes)),
     };
-    (figures, alone)
+    Some((figures, alone))
 }
 
-fn counted(work: &Work, run: &Counted) -> Figures {
-    let scheduler = |name: &str| run.scheduler.get(name).copied().unwrap_or(0) as f64;
-    Figures {
-        units: work.units(&run.values),
-        elapsed_us: work.elapsed_us(&run.values),
+/// The sum of all runs; none where there is no run or one lacks a count.
+fn sum(mut runs: impl Iterator<Item = Option<Figures>>) -> Option<Figures> {
+    let first = runs.next()??;
+    runs.try_fold(first, |sum, run| Some(sum.plus(&run?)))
+}
+
+fn counted(work: &Work, run: &Counted) -> Option<Figures> {
+    let scheduler = |name: &str| run.scheduler.get(name).map(|&count| count as f64);
+    Some(Figures {
+        units: work.units(&run.values)?,
+        elapsed_us: work.elapsed_us(&run.values)?,
         kernel_instructions: run.kernel_instructions as f64,
         lines: run.stalls(),
-        wakeups: scheduler("ttwu_count"),
-        switches: scheduler("context_switches"),
-    }
+        wakeups: scheduler("ttwu_count")?,
+        switches: scheduler("context_switches")?,
+    })
 }
 
 /// The simulator's figures for each unit.
@@ -148,25 +157,57 @@ fn modelled(
     let sum = |work: &Work, name: &str| -> Option<Figures> {
         let of = results.workload(name)?;
         let runs = &of.variants.iter().find(|v| v.name == variant)?.runs;
-        let each = runs.iter().map(|run| charged(work, results, of, run));
-        Some(each.fold(Figures::default(), |a, b| a.plus(&b)))
+        sum(runs.iter().map(|run| charged(work, results, of, run)))
     };
     Some(Figures::of(&sum(long, workload)?, &sum(short, shorter)?))
 }
 
-fn charged(work: &Work, results: &Results, of: &WorkloadResults, run: &Run) -> Figures {
+fn charged(work: &Work, results: &Results, of: &WorkloadResults, run: &Run) -> Option<Figures> {
     let names = of.metrics.iter().map(|metric| metric.name.clone());
     let values: BTreeMap<String, f64> = names.zip(run.metrics.iter().copied()).collect();
     let counter = |name: &str| {
-        let at = results.counters.iter().position(|counter| counter.name == name);
-        at.and_then(|at| run.counters.get(at)).copied().unwrap_or(0) as f64
+        let at = results.counters.iter().position(|counter| counter.name == name)?;
+        run.counters.get(at).map(|&count| count as f64)
     };
-    Figures {
-        units: work.units(&values),
-        elapsed_us: work.elapsed_us(&values),
-        kernel_instructions: counter("kernel_instructions"),
-        lines: Distance::ALL.map(|distance| counter(&format!("lines_{}", distance.name()))),
-        wakeups: counter("ttwu_count"),
-        switches: counter("context_switches"),
+    let mut lines = [0.0; Distance::COUNT];
+    for (lines, distance) in lines.iter_mut().zip(Distance::ALL) {
+        *lines = counter(&format!("lines_{}", distance.name()))?;
+    }
+    Some(Figures {
+        units: work.units(&values)?,
+        elapsed_us: work.elapsed_us(&values)?,
+        kernel_instructions: counter("kernel_instructions")?,
+        lines,
+        wakeups: counter("ttwu_count")?,
+        switches: counter("context_switches")?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_lacks_a_count_is_no_run_that_counted_nothing() {
+        let params = workload::sched_pipe::Params { loops: 100_000, loops_run: 100, cpus: None };
+        let work = Work::of(&workload::Benchmark::SchedPipe(params)).unwrap();
+        let all = |skipped: &str| Counted {
+            values: BTreeMap::from([("seconds".to_owned(), 2.0)]),
+            scheduler: ["ttwu_count", "context_switches"]
+                .into_iter()
+                .filter(|&name| name != skipped)
+                .map(|name| (name.to_owned(), 7))
+                .collect(),
+            ..Counted::default()
+        };
+        let found = counted(&work, &all("")).unwrap();
+        assert_eq!((found.units, found.wakeups, found.switches), (200.0, 7.0, 7.0));
+        for skipped in ["ttwu_count", "context_switches"] {
+            assert_eq!(counted(&work, &all(skipped)), None, "{skipped}");
+        }
+        assert_eq!(counted(&work, &Counted { values: BTreeMap::new(), ..all("") }), None);
+        assert_eq!(sum([Some(found), None].into_iter()), None);
+        assert_eq!(sum([Some(found), Some(found)].into_iter()).unwrap().units, 400.0);
+        assert_eq!(sum(std::iter::empty()), None);
     }
 }

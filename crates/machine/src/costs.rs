@@ -73,6 +73,9 @@ pub struct CostTable {
     pub qemu: String,
     /// QEMU's arguments for the machine.
     pub machine: String,
+    /// What the kernel's command line had beyond what every guest's has, such as mitigations that are off.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub append: String,
     /// Bytes of a cache line.
     pub line_bytes: u32,
     /// Instructions by which the guest's CPUs may be apart.
@@ -199,6 +202,10 @@ pub struct Operation {
     pub rounds: u64,
     /// By how much the first window's lines differ from the second's, as a share of the second's, or of a line where these are fewer.
     pub disagreement: f64,
+    /// Lines in each window, in order, where windows never agreed: the sides are the mean over all of them, `rounds` are those of all,
+    /// and `disagreement` is from the least to the most. Empty where they agreed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<f64>,
     /// The side that sends, forks, wakes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub give: Option<Side>,

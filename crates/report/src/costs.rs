@@ -23,16 +23,29 @@ const LOCK_COLUMNS: [&str; 8] =
 /// A row for each side of each operation: lines by kind, and instructions of kernel and program. Then the locks.
 pub fn costs(costs: &CostTable) -> String {
     let rows: Vec<Vec<String>> = costs.operations.iter().flat_map(rows).collect();
+    let append =
+        if costs.append.is_empty() { String::new() } else { format!(", {}", costs.append) };
     format!(
-        "{}, QEMU {}, lines of {} bytes, CPUs within {} instructions\n{}\n{}{}",
+        "{}{append}, QEMU {}, lines of {} bytes, CPUs within {} instructions\n{}\n{}{}{}",
         costs.kernel,
         costs.qemu,
         costs.line_bytes,
         costs.quantum,
         costs.machine,
         table(&COLUMNS, &rows),
+        apart(costs),
         locks(costs)
     )
+}
+
+/// A line for each operation whose windows never agreed, of which the table has the mean.
+fn apart(costs: &CostTable) -> String {
+    let line = |operation: &Operation| {
+        let [title, peer] = titles(operation);
+        let windows: Vec<String> = operation.windows.iter().map(|l| format!("{l:.1}")).collect();
+        format!("\n{title}, {peer}: the mean of windows of {} lines\n", windows.join(", "))
+    };
+    costs.operations.iter().filter(|o| !o.windows.is_empty()).map(line).collect()
 }
 
 /// A row for each class of locks of each side; nothing where none were counted.

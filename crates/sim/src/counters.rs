@@ -279,7 +279,12 @@ impl Counters {
 
     /// Notes `lines` that a CPU waits for.
     pub fn note_lines(&mut self, distance: Distance, lines: f64) {
-        self.lines_by_distance[distance as usize] += (lines * 1000.0) as u64;
+        self.note_milli_lines(distance, milli_lines(lines));
+    }
+
+    /// The same in thousandths of lines.
+    pub(crate) fn note_milli_lines(&mut self, distance: Distance, milli_lines: u64) {
+        self.lines_by_distance[distance as usize] += milli_lines;
     }
 
     /// Every counter with its value, always the same ones in the same order.
@@ -449,6 +454,11 @@ impl Counters {
     pub fn values(&self) -> Vec<u64> {
         self.table().into_iter().map(|(_, value)| value).collect()
     }
+}
+
+/// `lines` in thousandths.
+pub(crate) fn milli_lines(lines: f64) -> u64 {
+    (lines * 1000.0) as u64
 }
 
 #[cfg(test)]

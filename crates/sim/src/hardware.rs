@@ -28,6 +28,8 @@ pub struct Hardware {
     pub kernel: Parts,
     /// Cycles of an instruction of the kernel.
     pub kernel_cpi: f64,
+    /// What a line takes of a hand-over where the kernel waits for several: they overlap.
+    pub(crate) line_ratio: f64,
     /// One atomic read-modify-write on a line that the CPU has.
     pub atomic_cycles: f64,
     /// Interrupt from a CPU's tick or timer.
@@ -129,6 +131,7 @@ impl Hardware {
             atomic_cycles,
             kernel,
             kernel_cpi: constant("kernel_cycles_per_instruction")?,
+            line_ratio: constant("kernel_line_ratio")?,
             tick_cycles: ns("tick_ns")?,
             ipi_ns: constant("ipi_ns")? as u64,
             poll_ns: constant("poll_ns")? as u64,
@@ -191,9 +194,13 @@ impl Hardware {
         self.handover_ns(distance) * self.cycles_per_ns
     }
 
-    /// Cycles of the nominal clock to fetch `lines` from a CPU at `distance`, one by one.
-    pub fn lines_cycles(&self, distance: Distance, lines: f64) -> f64 {
-        lines * self.handover_cycles(distance)
+    /// So many hand-overs over `distance`, one after the other.
+    pub(crate) fn travel(&self, distance: Distance, handovers: f64) -> Travel {
+        let cycles = handovers * self.handover_cycles(distance);
+        match self.at_core_clock(distance) {
+            true => Travel { core_cycles: cycles, fabric_cycles: 0.0 },
+            false => Travel { core_cycles: 0.0, fabric_cycles: cycles },
+        }
     }
 
     /// `cycles` of a thread alone, in ns.

@@ -60,7 +60,7 @@ impl World<'_> {
     pub(crate) fn claim(&self, cpu: Cpu, from: Cpu, held: Work) -> Claim {
         let c = &self.cpus[cpu as usize];
         let rate = if c.rate > 0.0 { c.rate } else { self.hw.cycles_per_ns };
-        let lines_ns = held.lines * self.line_ns(cpu, from);
+        let lines_ns = held.lines * self.hw.line_ratio * self.line_ns(cpu, from);
         let hold_ns = self.hw.kernel_cycles(held.instructions) / rate + lines_ns;
         let at_ns = self.now_ns + (c.debt / rate) as u64;
         Claim { cpu, at_ns, hold_ns: hold_ns as u64 }

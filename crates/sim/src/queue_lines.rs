@@ -7,6 +7,7 @@
 //! A search looks at single queues: what was seen is exact for those of the CPU's own last-level cache, and others count as unseen. A
 //! balance looks at a domain: it goes through the queues written since it last looked there or at a larger one, newest first.
 
+use crate::counters::milli_lines;
 use crate::topology::{Cpu, Topology};
 use crate::world::World;
 
@@ -180,10 +181,14 @@ impl World<'_> {
         let look = self.hw.kernel.balance;
         let domain = &self.topo.domains[cpu as usize][level];
         let mut cycles = self.kernel_cycles(domain.looked as f64 * look.instructions);
-        let (topo, now_ns) = (self.topo, self.now_ns);
+        let (topo, hw, now_ns) = (self.topo, self.hw, self.now_ns);
+        let (clock, of_queue) = (self.cpus[cpu as usize].clock, milli_lines(look.lines));
         let mut lines = std::mem::take(&mut self.queue_lines);
         lines.look_at_domain(topo, cpu, level, now_ns, |from| {
-            cycles += self.fetch_queue(cpu, from, look.lines);
+            let distance = topo.distance(from, cpu);
+            self.counters.note_milli_lines(distance, of_queue);
+            // A queue's lines come side by side.
+            cycles += hw.travel(distance, 1.0).cycles(clock);
         });
         self.queue_lines = lines;
         self.charge(cpu, cycles);
@@ -191,7 +196,7 @@ impl World<'_> {
 
     /// Lines of one run queue, which come side by side.
     fn fetch_queue(&mut self, cpu: Cpu, from: Cpu, lines: f64) -> f64 {
-        self.travel(cpu, from, lines).cycles(self.cpus[cpu as usize].clock) / lines
+        self.travel(cpu, from, lines, 1.0).cycles(self.cpus[cpu as usize].clock)
     }
 
     /// `by` writes the run queue of `cpu`, which is not its own; what that takes.

@@ -397,25 +397,26 @@ impl World<'_> {
         self.cpus[cpu as usize].debt += cycles;
     }
 
-    /// The same for lines that `cpu` fetches from `from`.
+    /// The same for lines that `cpu` fetches from `from` in the course of counted work, some of them at once.
     pub(crate) fn charge_lines(&mut self, cpu: Cpu, from: Cpu, lines: f64) {
-        let travel = self.travel(cpu, from, lines);
+        self.charge_fetch(cpu, from, lines, lines * self.hw.line_ratio);
+    }
+
+    /// The same for `lines` that take as long as so many `handovers` one after the other.
+    pub(crate) fn charge_fetch(&mut self, cpu: Cpu, from: Cpu, lines: f64, handovers: f64) {
+        let travel = self.travel(cpu, from, lines, handovers);
         let c = &mut self.cpus[cpu as usize];
         c.debt += travel.cycles(c.clock);
     }
 
-    /// Counts lines that `cpu` fetches from `from`; how long that takes.
-    pub(crate) fn travel(&mut self, cpu: Cpu, from: Cpu, lines: f64) -> Travel {
+    /// Counts `lines` that `cpu` fetches from `from`; how long so many `handovers` take.
+    pub(crate) fn travel(&mut self, cpu: Cpu, from: Cpu, lines: f64, handovers: f64) -> Travel {
         if cpu == from {
             return Travel::default();
         }
         let distance = self.topo.distance(from, cpu);
         self.counters.note_lines(distance, lines);
-        let cycles = self.hw.lines_cycles(distance, lines);
-        match self.hw.at_core_clock(distance) {
-            true => Travel { core_cycles: cycles, fabric_cycles: 0.0 },
-            false => Travel { core_cycles: 0.0, fabric_cycles: cycles },
-        }
+        self.hw.travel(distance, handovers)
     }
 
     /// [`charge`](World::charge) for instructions of the kernel.

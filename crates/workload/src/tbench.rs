@@ -3,7 +3,8 @@
 //! As the program does it (`strace` of Debian's dbench 4.0): for each operation of its load the client sends one packet
 //! and reads the answer, first 4 bytes of length and then the rest, as does the server with the request; two reads, of
 //! which the second finds its data there. An operation is a request and an answer of about 60 bytes; a read's answer
-//! and a write's request carry the data. Clients are released together.
+//! and a write's request carry the data. The client has the kernel throw away what an answer carries (`MSG_TRUNC`), so nobody copies or
+//! touches it there. Clients are released together.
 //!
 //! The program runs for minutes, of which a window of tenths of a second is simulated. Forking leaves all clients and servers on
 //! one node, from where balancing spreads them within seconds; so they are there from the start, asleep on random CPUs, which is where
@@ -33,10 +34,12 @@ pub const CLIENT_CYCLES: f64 = 2_000.0;
 /// Core cycles of the server for an operation: it looks at the packet and fills in an answer. Assumed.
 pub const SERVER_CYCLES: f64 = 500.0;
 /// Part of the rate of copying from L1 that a copy between user space and the pages of a socket buffer reaches, getting and
-/// giving back those pages included. Assumed.
-const BUFFER_COPY: f64 = 0.25;
-/// Lines of a packet that are on their way to its reader at a time: hardware prefetches a copy. Assumed.
-const LINES_IN_FLIGHT: u32 = 8;
+/// giving back those pages included. Measured on a virtual machine of a Xeon at 4.0 GHz: 61,440 bytes more take 6,490 cycles to send
+/// and 5,250 to receive on one CPU, 10.5 bytes a cycle of the 16 that the catalog's machines are taken to copy.
+const BUFFER_COPY: f64 = 0.65;
+/// Lines of a packet that are on their way to its reader at a time: hardware prefetches a copy. Measured there between two CPUs: those
+/// bytes' 960 lines take both ends 4,850 ns longer than on one CPU, and a hand-over takes 57.7 ns.
+const LINES_IN_FLIGHT: u32 = 11;
 /// Bytes of a line that a packet's data is counted in.
 const LINE_BYTES: u32 = 64;
 
@@ -114,9 +117,10 @@ impl Operation {
 /// Operations of a cycle.
 pub const OPERATIONS: usize = CYCLE.len();
 
-/// Bytes that go through the sockets in a cycle, both ways.
-pub fn cycle_bytes() -> f64 {
-    CYCLE.iter().map(|o| f64::from(o.request_bytes() + o.answer_bytes())).sum()
+/// Bytes that both ends copy in a cycle: requests twice, answers once and their headers again.
+pub fn copied_bytes() -> f64 {
+    let of = |o: &Operation| 2 * o.request_bytes() + o.answer_bytes() + HEADER_BYTES;
+    CYCLE.iter().map(|o| f64::from(of(o))).sum()
 }
 
 /// Bytes read and written in a cycle, which throughput counts.
@@ -203,33 +207,27 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     Ok(w)
 }
 
-/// One TCP connection. A queue's messages are of one size, so it has a queue for each size that is sent.
+/// One TCP connection. A queue's messages are of one size, so it has a queue for each size of request. Answers are alike to who throws
+/// away what they carry.
 struct Connection {
     requests: BTreeMap<u32, QueueId>,
-    answers: BTreeMap<u32, QueueId>,
+    answers: QueueId,
 }
 
 impl Connection {
     fn new(w: &mut Workload) -> Connection {
-        let mut queues = |bytes: fn(Operation) -> u32| {
-            let mut by_size = BTreeMap::new();
-            for size in CYCLE.map(bytes) {
-                by_size.entry(size).or_insert_with(|| w.queue(queue(size)));
-            }
-            by_size
-        };
-        Connection {
-            requests: queues(Operation::request_bytes),
-            answers: queues(Operation::answer_bytes),
+        let mut requests = BTreeMap::new();
+        for size in CYCLE.map(Operation::request_bytes) {
+            requests.entry(size).or_insert_with(|| w.queue(queue(size)));
         }
+        Connection { requests, answers: w.queue(queue(HEADER_BYTES)) }
     }
 
     /// The queues of each operation of the cycle in turn.
     fn operations(&self) -> impl Iterator<Item = (Operation, QueueId, QueueId)> + '_ {
         CYCLE.into_iter().filter_map(|o| {
             let request = self.requests.get(&o.request_bytes())?;
-            let answer = self.answers.get(&o.answer_bytes())?;
-            Some((o, *request, *answer))
+            Some((o, *request, self.answers))
         })
     }
 
@@ -239,7 +237,7 @@ impl Connection {
         for (operation, request, answer) in self.operations() {
             work += CLIENT_CYCLES + costs.copy_cycles(operation.request_bytes());
             ops.extend([compute(work), Op::Send(request), Op::Receive(answer)]);
-            work = costs.read_cycles + costs.copy_cycles(operation.answer_bytes());
+            work = costs.read_cycles + costs.copy_cycles(HEADER_BYTES);
         }
         ops.push(compute(work));
     }

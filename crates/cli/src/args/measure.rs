@@ -102,6 +102,12 @@ pub struct CostsArgs {
     /// Instructions by which the guest's CPUs may be apart
     #[arg(long, value_name = "INSTRUCTIONS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(50..=10_000))]
     pub quantum: u32,
+    /// Where windows never agree, measure so often again and take the mean of all windows; the table has each [default: fail]
+    #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub again: Option<u32>,
+    /// Words for the kernel's command line, such as mitigations=off; the table has them
+    #[arg(long, value_name = "WORDS", default_value = "", hide_default_value = true)]
+    pub append: String,
     /// Show also which functions of the kernel take the locks
     #[arg(long, conflicts_with = "json")]
     pub callers: bool,

@@ -68,25 +68,21 @@ impl Work {
         Some(out)
     }
 
-    /// Units that a run did whose metrics have these `values`.
-    pub fn units(&self, values: &BTreeMap<String, f64>) -> f64 {
+    /// Units that a run did whose metrics have these `values`; none where they lack one.
+    pub fn units(&self, values: &BTreeMap<String, f64>) -> Option<f64> {
         match &self.amount {
-            Amount::Given { units, .. } => *units,
-            Amount::Rate { metric, seconds } => value(values, metric) * seconds,
+            Amount::Given { units, .. } => Some(*units),
+            Amount::Rate { metric, seconds } => Some(values.get(*metric)? * seconds),
         }
     }
 
-    /// How long such a run took, in us.
-    pub fn elapsed_us(&self, values: &BTreeMap<String, f64>) -> f64 {
+    /// How long such a run took, in us; none where they lack it.
+    pub fn elapsed_us(&self, values: &BTreeMap<String, f64>) -> Option<f64> {
         match &self.amount {
-            Amount::Given { metric, scale, .. } => value(values, metric) * scale * 1e6,
-            Amount::Rate { seconds, .. } => seconds * 1e6,
+            Amount::Given { metric, scale, .. } => Some(values.get(*metric)? * scale * 1e6),
+            Amount::Rate { seconds, .. } => Some(seconds * 1e6),
         }
     }
-}
-
-fn value(values: &BTreeMap<String, f64>, name: &str) -> f64 {
-    values.get(name).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -129,13 +125,13 @@ mod tests {
                 ("seconds".to_string(), 3.0),
             ]);
             let (work, less) = (Work::of(&whole).unwrap(), Work::of(&half).unwrap());
-            assert_eq!((work.unit, work.units(&values)), (unit, units), "{toml}");
-            assert_eq!(less.units(&values), units / 2.0, "{toml}");
-            assert!(work.elapsed_us(&values) > 0.0, "{toml}");
+            assert_eq!((work.unit, work.units(&values)), (unit, Some(units)), "{toml}");
+            assert_eq!(less.units(&values), Some(units / 2.0), "{toml}");
+            assert!(work.elapsed_us(&values).unwrap() > 0.0, "{toml}");
         }
         let pipe = benchmark("sched_pipe = { loops = 1000, loops_run = 100 }");
         let values = BTreeMap::from([("seconds".to_string(), 3.0)]);
-        assert!((Work::of(&pipe).unwrap().elapsed_us(&values) - 3e5).abs() < 1e-6);
+        assert!((Work::of(&pipe).unwrap().elapsed_us(&values).unwrap() - 3e5).abs() < 1e-6);
         let other = benchmark("false_sharing = { rounds = 100 }");
         assert_eq!((Work::of(&other), Work::halved(&other)), (None, None));
     }

@@ -215,7 +215,8 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         }
         self.trace.received(self.w.now_ns, task, id, message.written_ns);
         if queue.lines > COUNTED_LINES {
-            self.w.charge_lines(cpu, message.writer, f64::from(queue.lines - COUNTED_LINES));
+            let more = f64::from(queue.lines - COUNTED_LINES);
+            self.w.charge_fetch(cpu, message.writer, more, more);
         }
         if room {
             self.wake_writer(cpu, task, id);

@@ -81,7 +81,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         }
         lock.holder = Some(task);
         if let Some(from) = lock.line_at.replace(cpu).filter(|&from| from != cpu) {
-            self.w.charge_lines(cpu, from, 1.0);
+            self.w.charge_fetch(cpu, from, 1.0, 1.0);
         }
         self.trace.locked(self.w.now_ns, task, id);
         self.next_op(task)

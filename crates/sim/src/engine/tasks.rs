@@ -156,7 +156,8 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             self.w.hold_queue(cpu, target, hw.kernel.queue.held);
             self.w.write_queue(target, cpu);
         }
-        let fetch = self.w.travel(target, cpu, wake.woken.lines);
+        let lines = wake.woken.lines;
+        let fetch = self.w.travel(target, cpu, lines, lines * self.w.hw.line_ratio);
         let mut woken_cycles = self.w.kernel_cycles(wake.woken.instructions);
         if by_task {
             self.w.charge_work(cpu, target, wake.waker);

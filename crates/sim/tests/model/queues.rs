@@ -74,31 +74,53 @@ fn a_message_wakes_one_reader_and_only_one_that_sleeps() {
     }
 }
 
-/// A reader that never sleeps still fetches every message from where it was written.
+/// How long a reader on CPU 0 runs that never sleeps and takes `messages` with so many lines each, written on `writer_cpu`.
+fn reading_ns(machine: &Machine, messages: u32, lines: u16, writer_cpu: usize) -> f64 {
+    let mut w = Workload::default();
+    let queue = w.queue(Queue { lines, ..Queue::unbounded(QueueKind::Pipe) });
+    let write = [Op::Send(queue), Op::Loop { to: 0, times: messages }];
+    tasks(&mut w, "writer", 1, &write, Some(CpuSet::single(writer_cpu)));
+    let nap = Op::Sleep { mean_ns: 5e6, spread: Spread::Fixed };
+    let user = Op::Compute(Work::fixed(100.0));
+    let read = [nap, user, Op::Receive(queue), Op::Loop { to: 1, times: messages }];
+    tasks(&mut w, "reader", 1, &read, Some(CpuSet::single(0)));
+    stop_at(&mut w, 40_000_000);
+    let (_, watch) = watched(machine, w);
+    let reader = watch.tasks.iter().find(|t| t.program == "reader").expect("a reader");
+    assert!(reader.exited);
+    reader.ran_ns as f64
+}
+
 #[test]
 fn readers_fetch_messages_by_distance() {
     let machine = machines::power9();
     let constant = |name: &str| machine.constants.value(name).expect("a constant");
-    let (messages, lines) = (1_000u32, 10u16);
-    let ran = |lines: u16, writer_cpu: usize| {
-        let mut w = Workload::default();
-        let queue = w.queue(Queue { lines, ..Queue::unbounded(QueueKind::Pipe) });
-        let write = [Op::Send(queue), Op::Loop { to: 0, times: messages }];
-        tasks(&mut w, "writer", 1, &write, Some(CpuSet::single(writer_cpu)));
-        let nap = Op::Sleep { mean_ns: 5e6, spread: Spread::Fixed };
-        let user = Op::Compute(Work::fixed(100.0));
-        let read = [nap, user, Op::Receive(queue), Op::Loop { to: 1, times: messages }];
-        tasks(&mut w, "reader", 1, &read, Some(CpuSet::single(0)));
-        stop_at(&mut w, 40_000_000);
-        let (_, watch) = watched(&machine, w);
-        let reader = watch.tasks.iter().find(|t| t.program == "reader").expect("a reader");
-        assert!(reader.exited);
-        reader.ran_ns as f64
-    };
+    let (messages, lines) = (1_000, 10);
     for (writer_cpu, per_line) in [(8, "handover_node_ns"), (1, "handover_big_core_ns")] {
-        let found = ran(lines, writer_cpu) - ran(0, writer_cpu);
+        let ran = |lines| reading_ns(&machine, messages, lines, writer_cpu);
+        let found = ran(lines) - ran(0);
         // Messages were counted with two lines.
         let expected = f64::from(messages) * f64::from(lines - 2) * constant(per_line);
         assert!((found / expected - 1.0).abs() < 0.03, "{found}, expected {expected}");
+    }
+}
+
+/// Lines of counted work overlap as the machine says; what a longer message has more of takes its own time.
+#[test]
+fn counted_lines_take_their_part_of_a_hand_over() {
+    let machine = machines::power9();
+    let halved = Machine {
+        constants: machine.constants.scaled("kernel_line_ratio", 0.5),
+        ..machine.clone()
+    };
+    let table = machine::costs::nearest(machine.arch, (6, 12)).expect("a table");
+    let again = machine::costs::Parts::of(&table).expect("parts").pipe.receive.again;
+    let handover_ns = machine.constants.value("handover_node_ns").expect("a constant");
+    let messages = 1_000;
+    for lines in [0, 10] {
+        let ran = |machine: &Machine| reading_ns(machine, messages, lines, 8);
+        let found = ran(&machine) - ran(&halved);
+        let expected = f64::from(messages) * 0.5 * again * handover_ns;
+        assert!((found / expected - 1.0).abs() < 0.05, "{found}, expected {expected}");
     }
 }

@@ -156,17 +156,16 @@ impl Case {
         })
     }
 
-    /// What took locks between two snapshots, per passing of its side.
+    /// What took locks between snapshots, later and earlier ones, per passing of its side.
     fn takers(
         &self,
         symbols: &Symbols,
-        later: &Snapshot,
-        earlier: &Snapshot,
+        parts: &[(&Snapshot, &Snapshot)],
         rounds: u64,
     ) -> Vec<Taker> {
         let of = |(section, side): (u32, SideName)| {
             let times = (self.times(section) * rounds) as f64;
-            let all = takers(&later.since(earlier, section), symbols);
+            let all = takers(&between(parts, section), symbols);
             all.into_iter()
                 .map(move |(key, takings)| Taker::of(self.title(), side, key, takings, times))
         };
@@ -207,24 +206,68 @@ impl Case {
                 100.0 * share
             ));
         }
-        let takers = self.takers(symbols, end, middle, 2 * self.rounds);
-        let [give, take, woken, own, child] = second;
-        let operation = Operation {
+        let takers = self.takers(symbols, &[(end, middle)], 2 * self.rounds);
+        let disagreement = rounded(apart / after.max(NOISE_LINES));
+        let window =
+            Operation { rounds: 2 * self.rounds, disagreement, ..self.counted(second, &takers) };
+        Ok((window, takers))
+    }
+
+    /// What the snapshots of several measurements of this case say together: the mean, and the lines of each window.
+    pub(super) fn read_all(&self, all: &[Snapshot], symbols: &Symbols) -> (Operation, Vec<Taker>) {
+        let lines = |window: &[Snapshot], rounds: u64| -> f64 {
+            let sides = SECTIONS.map(|(section, _)| {
+                self.side(&window[1].since(&window[0], section), section, rounds)
+            });
+            sides.iter().flatten().map(Side::lines).sum()
+        };
+        let measurements: Vec<&[Snapshot]> = all.chunks_exact(3).collect();
+        let mut windows: Vec<f64> = (measurements.iter())
+            .flat_map(|of| [lines(&of[..2], self.rounds), lines(&of[1..], 2 * self.rounds)])
+            .map(rounded)
+            .collect();
+        windows.sort_by(f64::total_cmp);
+        let rounds = 3 * self.rounds * measurements.len() as u64;
+        let parts: Vec<(&Snapshot, &Snapshot)> =
+            measurements.iter().map(|of| (&of[2], &of[0])).collect();
+        let sides =
+            SECTIONS.map(|(section, _)| self.side(&between(&parts, section), section, rounds));
+        let takers = self.takers(symbols, &parts, rounds);
+        let apart = windows.iter().copied().fold(0.0, f64::max) - windows.first().unwrap_or(&0.0);
+        let mean: f64 = sides.iter().flatten().map(Side::lines).sum();
+        let disagreement = rounded(apart / mean.max(NOISE_LINES));
+        let counted = self.counted(sides, &takers);
+        (Operation { rounds, disagreement, windows, ..counted }, takers)
+    }
+
+    /// The operation with these sides; how often it was done and how far windows are apart are for the caller.
+    fn counted(&self, sides: [Option<Side>; 5], takers: &[Taker]) -> Operation {
+        let [give, take, woken, own, child] = sides;
+        Operation {
             name: self.operation.to_owned(),
             peer: self.peer,
             threads: self.threads,
             bytes: self.bytes,
-            rounds: 2 * self.rounds,
-            disagreement: rounded(apart / after.max(NOISE_LINES)),
+            rounds: self.rounds,
+            disagreement: 0.0,
+            windows: Vec::new(),
             give,
             take,
             woken,
             own,
             child,
-            locks: locks(&takers),
-        };
-        Ok((operation, takers))
+            locks: locks(takers),
+        }
     }
+}
+
+/// What was counted in a section between snapshots, later and earlier ones.
+fn between(parts: &[(&Snapshot, &Snapshot)], section: u32) -> Counts {
+    let mut sum = Counts::default();
+    for (later, earlier) in parts {
+        sum.add_difference(&later.since(earlier, section), &Counts::default());
+    }
+    sum
 }
 
 /// Locks of each class and side.
@@ -317,6 +360,18 @@ mod tests {
         // Too rare for the table, and still told of.
         let rare = takers.iter().find(|taker| taker.class == LockClass::Other).unwrap();
         assert_eq!((rare.function.as_str(), rare.taken), ("end", 0.005));
+    }
+
+    #[test]
+    fn windows_that_never_agree_are_told_with_their_mean() {
+        let quiet = [(0, 0), (200_000, 4000), (600_000, 12_000)];
+        let loud = [(0, 0), (200_000, 8000), (600_000, 16_000)];
+        let all = [of(quiet), of(loud)].concat();
+        let (found, takers) = pipe(Peer::Idle).read_all(&all, &Symbols::default());
+        assert_eq!((found.rounds, found.windows), (600, vec![20.0, 20.0, 20.0, 40.0]));
+        assert_eq!((found.disagreement, takers), (rounded(20.0 / (28_000.0 / 1200.0)), vec![]));
+        let give = found.give.unwrap();
+        assert_eq!((give.reads, give.kernel_instructions), (23.333, 1000.0));
     }
 
     #[test]

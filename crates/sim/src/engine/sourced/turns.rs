@@ -49,7 +49,7 @@ impl<S: Source, T: Trace> Sim<'_, Sourced<'_, S>, T> {
     /// What looking at another CPU takes: the tree's code does not say at which, so its lines come from the nearest other core.
     fn look_cycles(&self, look: Look) -> f64 {
         let hw = self.w.hw;
-        hw.kernel_cycles(look.instructions) + hw.lines_cycles(hw.nearest_core, 1.0)
+        hw.kernel_cycles(look.instructions) + hw.handover_cycles(hw.nearest_core)
     }
 
     fn enter(&mut self, cpu: Cpu, call: Option<&Call>) -> Ended {
