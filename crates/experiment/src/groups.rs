@@ -61,9 +61,15 @@ fn tasks(plan: &Plan, entry: &WorkloadEntry, machine: &Machine) -> Result<Vec<St
 
 /// Refuses what the model of `kernel` does not have of `groups`.
 pub(crate) fn modelled(groups: &[Group], kernel: &Kernel) -> Result<(), EngineError> {
+    // The model's fair class has no task groups.
     if !groups.is_empty() {
         return Err(EngineError::OfKernels("groups"));
     }
+    beyond_model(groups, kernel)
+}
+
+/// Refuses files and words that a model with task groups does not have either.
+fn beyond_model(groups: &[Group], kernel: &Kernel) -> Result<(), EngineError> {
     let release = (kernel.version.major, kernel.version.minor);
     for group in groups {
         let refuse = |file: &str, found: String, expected: String| {
@@ -87,4 +93,52 @@ pub(crate) fn modelled(groups: &[Group], kernel: &Kernel) -> Result<(), EngineEr
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::Version;
+
+    fn refused(files: &[(&str, &str)], release: (u16, u16)) -> Option<String> {
+        let text = |(a, b): &(&str, &str)| (a.to_string(), b.to_string());
+        let files = files.iter().map(text).collect();
+        let group = Group { path: "web".to_string(), files, ..Group::default() };
+        let kernel = Kernel::new(Version::new(release.0, release.1));
+        beyond_model(&[group], &kernel).err().map(|e| e.to_string())
+    }
+
+    #[test]
+    fn what_the_model_has_not_is_refused_by_name() {
+        let taken = [("cpu.weight", "200"), ("cpu.max", "max"), ("cpuset.cpus", "0-1")];
+        assert_eq!(refused(&taken, (6, 12)), None);
+        assert_eq!(refused(&[("cpuset.cpus.partition", "member")], (6, 12)), None);
+        for (file, text, release, expected) in [
+            (
+                "cpuset.mems",
+                "0",
+                (6, 12),
+                "groups.web.cpuset.mems: found some, expected it with a source only",
+            ),
+            (
+                "cpu.idle",
+                "1",
+                (5, 10),
+                "groups.web.cpu.idle: found kernel 5.10, expected 5.15 or newer",
+            ),
+            (
+                "cpuset.cpus.partition",
+                "root",
+                (6, 12),
+                "groups.web.cpuset.cpus.partition: found `root`, expected `member` without a source",
+            ),
+        ] {
+            let error = refused(&[(file, text)], release).unwrap_or_default();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        let group = Group { core_cookie: true, ..Group::default() };
+        let kernel = Kernel::new(Version::new(6, 12));
+        let error = beyond_model(&[group], &kernel).unwrap_err().to_string();
+        assert!(error.contains("core_cookie: found some"), "{error}");
+    }
 }

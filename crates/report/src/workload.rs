@@ -32,7 +32,8 @@ pub fn workload(
             out.push_str(&histogram_text(&info.unit, &histograms, published));
             out.push('\n');
         }
-        if analysis.metrics.len() > 1 {
+        let has_parts = entry.is_some_and(|e| e.alone().is_none());
+        if analysis.metrics.len() > 1 || has_parts {
             out.push_str(&format!("{}\n", info.name));
         }
         let comparisons: Vec<_> = metric.variants.iter().skip(1).map(|v| v.comparison).collect();

@@ -218,6 +218,28 @@ mod tests {
         assert!(built.programs.len() > built.groups.len());
     }
 
+    /// The examples of groups and of workloads side by side are one experiment.
+    #[test]
+    fn documented_groups_are_good() {
+        let doc = include_str!("../../../../docs/experiments.md");
+        let (_, doc) = doc.split_once("### Groups\n").unwrap();
+        let (doc, _) = doc.split_once("### Background\n").unwrap();
+        let blocks = doc.split("```toml\n").skip(1).filter_map(|s| s.split("```").next());
+        let blocks: Vec<&str> = blocks.collect();
+        assert_eq!(blocks.len(), 3);
+        let base = "[[variant]]\nname = 'base'\nkernel = '6.12'\n";
+        let plan = plan(blocks[0], &format!("{base}{}", blocks[1]), blocks[2]).unwrap();
+        let built = plan.workload(&plan.file.workloads[0], &plan.machine).unwrap().workload;
+        assert!(built.metrics.iter().any(|m| m.name == "front: wakeup_p99_us"));
+        assert!(built.metrics.iter().any(|m| m.name == "farm: seconds"));
+        for (file, _) in setting::FILES {
+            assert!(
+                doc.contains(&format!("| `{file}`")) || doc.contains(&format!(", `{file}`")),
+                "{file}"
+            );
+        }
+    }
+
     #[test]
     fn what_the_kernel_would_refuse_is_refused_with_the_field() {
         for (path, files, expected) in [
