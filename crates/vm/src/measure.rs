@@ -196,7 +196,7 @@ impl Measurement<'_> {
         };
         session.run(qemu, runs, stop, &mut |heard| match heard {
             Heard::Note(_) => Ok(()),
-            Heard::Run(at, answer) => hear(at, answer),
+            Heard::Run(at, answer) => hear(at, *answer),
         })
     }
 }

@@ -206,11 +206,11 @@ fn name_version(entry: &mut VariantEntry, realised: &Realised) {
     }
 }
 
-/// The cells, with the metrics that the programs give, and the control groups in which they begin.
-fn jobs(
-    plan: &Plan,
-    programs: &[Program],
-) -> Result<Vec<(Cell<()>, Option<String>)>, ExperimentError> {
+/// A cell, and the control group in which its program begins.
+type Placed = (Cell<()>, Option<String>);
+
+/// The cells, with the metrics that the programs give.
+fn jobs(plan: &Plan, programs: &[Program]) -> Result<Vec<Placed>, ExperimentError> {
     let mut jobs = Vec::new();
     for (w, entry) in plan.file.workloads.iter().enumerate() {
         let built = plan.workload(entry, &plan.machine);

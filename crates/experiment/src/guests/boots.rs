@@ -326,7 +326,7 @@ impl Bench {
         let ended = ground.session(boot, board, &programs, &runs, stop, &mut |heard| match heard {
             Heard::Note(_) => Ok(()),
             Heard::Run(at, answer) => match tasks.get(at) {
-                Some(&task) => self.keep(task, answer, ground, done).map_err(Ended::Run),
+                Some(&task) => self.keep(task, *answer, ground, done).map_err(Ended::Run),
                 None => Ok(()),
             },
         });

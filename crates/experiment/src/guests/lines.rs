@@ -146,7 +146,7 @@ impl Bench {
             if let Heard::Run(at, answer) = heard
                 && let Some(place) = answers.get_mut(at)
             {
-                *place = Some(answer);
+                *place = Some(*answer);
                 tell(Told::Counted { run: at + 1, of: tasks.len() });
             }
             Ok(())

@@ -56,7 +56,7 @@ impl Bench {
         let mut answer = None;
         let mut hear = |heard| -> Result<(), VmError> {
             if let Heard::Run(_, came) = heard {
-                answer = Some(came);
+                answer = Some(*came);
             }
             Ok(())
         };
