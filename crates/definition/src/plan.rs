@@ -136,8 +136,8 @@ impl Plan {
         let target = Target {
             constants: &machine.constants,
             online: machine.online.clone(),
-            // The model has the fair class alone, and variants share their workloads.
-            policies: self.file.variants.iter().all(|v| v.source.is_some()),
+            // The model has no deadline class, and variants share their workloads.
+            deadlines: self.file.variants.iter().all(|v| v.source.is_some()),
             read: &read,
             replay: &|params| replay::build(params, self.folder(), &self.machine),
         };

@@ -32,7 +32,7 @@ fn recorded(benchmark: &Benchmark) -> Vec<Event> {
     let machine = machine();
     let (constants, online) = (&machine.constants, machine.online.clone());
     let read = |_: &str| Err(std::io::Error::other("no files here"));
-    let target = Target { constants, online, policies: false, read: &read, replay: &no_traces };
+    let target = Target { constants, online, deadlines: false, read: &read, replay: &no_traces };
     let workload = benchmark.build(&target).unwrap().workload;
     events(&Scenario::new(&machine, &kernel(), workload).unwrap())
 }

@@ -14,8 +14,8 @@ pub struct Target<'a> {
     pub constants: &'a Constants,
     /// The machine's CPUs that are online.
     pub online: CpuSet,
-    /// Whether a kernel's own code schedules it, which has all policies.
-    pub policies: bool,
+    /// Whether a kernel's own code schedules it, which has `SCHED_DEADLINE`, too.
+    pub deadlines: bool,
     /// Gives the text of a file that a benchmark's parameters name.
     pub read: &'a dyn Fn(&str) -> io::Result<String>,
     /// Makes a workload of a trace.

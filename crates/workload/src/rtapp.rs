@@ -145,6 +145,6 @@ pub(crate) fn build_file(params: &Params, target: &Target<'_>) -> Result<Built, 
     Ok(build(
         &app,
         params,
-        &Costs { nominal_khz, online: target.online.clone(), policies: target.policies },
+        &Costs { nominal_khz, online: target.online.clone(), deadlines: target.deadlines },
     )?)
 }

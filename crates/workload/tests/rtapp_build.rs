@@ -8,13 +8,13 @@ use workload::{Missed, Op, Policy, Program, Spread, Work};
 
 fn built(text: &str, params: &Params) -> Result<Built, RtAppError> {
     let app = read(text, "x.json", Options::default()).unwrap_or_else(|e| panic!("{text}: {e}"));
-    build(&app, params, &Costs { nominal_khz: 2e6, online: CpuSet::first_n(4), policies: false })
+    build(&app, params, &Costs { nominal_khz: 2e6, online: CpuSet::first_n(4), deadlines: false })
 }
 
 /// The same where a kernel's own code has all policies.
 fn with_policies(text: &str) -> Result<Built, RtAppError> {
     let app = read(text, "x.json", Options::default()).unwrap_or_else(|e| panic!("{text}: {e}"));
-    let costs = Costs { nominal_khz: 2e6, online: CpuSet::first_n(4), policies: true };
+    let costs = Costs { nominal_khz: 2e6, online: CpuSet::first_n(4), deadlines: true };
     build(&app, &seconds(1.0), &costs)
 }
 
@@ -253,11 +253,7 @@ fn what_is_not_simulated_is_refused_or_left_out_and_listed() {
         format!("{{\"tasks\": {{\"t\": {{\"run\": 1}}}}, \"global\": {{{inside}}}}}")
     };
     for (text, feature, path) in [
-        (task(r#""policy": "SCHED_BATCH""#), Feature::SchedBatch, "tasks.t.policy"),
-        (task(r#""policy": "SCHED_IDLE""#), Feature::SchedIdle, "tasks.t.policy"),
-        (task(r#""policy": "SCHED_RR""#), Feature::SchedRr, "tasks.t.policy"),
         (task(r#""policy": "SCHED_DEADLINE""#), Feature::SchedDeadline, "tasks.t.policy"),
-        (global(r#""default_policy": "SCHED_FIFO""#), Feature::SchedFifo, "global.default_policy"),
         (global(r#""pi_enabled": true"#), Feature::PiEnabled, "global.pi_enabled"),
         (task(r#""taskgroup": "/a""#), Feature::Taskgroup, "tasks.t.taskgroup"),
         (task(r#""nodes_membind": [0]"#), Feature::NodesMembind, "tasks.t.nodes_membind"),

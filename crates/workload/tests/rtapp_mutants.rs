@@ -38,7 +38,7 @@ fn read_every_way(text: &str) {
 
 /// Builds refuse, or give programs whose steps and names exist.
 fn build_every_way(app: &RtApp) {
-    let costs = Costs { nominal_khz: 2e6, online: CpuSet::first_n(4), policies: false };
+    let costs = Costs { nominal_khz: 2e6, online: CpuSet::first_n(4), deadlines: false };
     let ignore = vec![
         Feature::SchedBatch,
         Feature::SchedIdle,

@@ -301,7 +301,8 @@ fn rt_app_files_run() {
 
 #[test]
 fn errors_in_rt_app_files_name_both_files_and_the_place() {
-    let fifo = ("\"run\" : 4000", "\"policy\" : \"SCHED_FIFO\", \"run\" : 4000");
+    let policy = ("\"run\" : 4000", "\"policy\" : \"SCHED_DEADLINE\", \"run\" : 4000");
+    let refusal = "rt-app.json: tasks.load.policy: sched_deadline is not simulated; `ignore =";
     for (experiment, file, expected) in [
         (("rt-app.json\"", "none.json\""), ("", ""), "none.json: "),
         (
@@ -309,7 +310,7 @@ fn errors_in_rt_app_files_name_both_files_and_the_place() {
             ("4000", "-4"),
             "rt-app.json: line 14, column 4: tasks.load.run: found -4, expected",
         ),
-        (("", ""), fifo, "rt-app.json: tasks.load.policy: sched_fifo is not simulated; `ignore ="),
+        (("", ""), policy, refusal),
         (
             ("rt-app.json\"", "rt-app.json\"\nignore = [\"fifo\"]"),
             ("", ""),

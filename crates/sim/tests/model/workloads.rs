@@ -66,7 +66,7 @@ pub fn build(machine: &Machine, benchmark: &Benchmark) -> Result<Built, BuildErr
     benchmark.build(&Target {
         constants,
         online,
-        policies: false,
+        deadlines: false,
         read: &read,
         replay: &workload::no_traces,
     })

@@ -194,7 +194,7 @@ fn metrics(benchmark: &Benchmark) -> Vec<String> {
     let target = Target {
         constants: &machine.constants,
         online: machine.online,
-        policies: false,
+        deadlines: false,
         read: &read,
         replay: &workload::no_traces,
     };

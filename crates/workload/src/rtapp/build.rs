@@ -38,8 +38,8 @@ pub struct Costs {
     pub nominal_khz: f64,
     /// CPUs of a thread that says nothing.
     pub online: CpuSet,
-    /// Whether there are other policies than `SCHED_OTHER`.
-    pub policies: bool,
+    /// Whether there is `SCHED_DEADLINE`.
+    pub deadlines: bool,
 }
 
 /// A file's workload.

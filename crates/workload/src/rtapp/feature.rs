@@ -1,4 +1,4 @@
-//! What rt-app's files can ask for and simulations do not have: policies those by the model.
+//! What rt-app's files can ask for and simulations do not have: deadlines those by the model.
 
 use serde::{Deserialize, Serialize};
 

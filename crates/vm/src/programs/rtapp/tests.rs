@@ -144,7 +144,7 @@ fn results_have_the_names_of_the_workloads_metrics() {
     let target = Target {
         constants: &machine.constants,
         online: machine.online,
-        policies: false,
+        deadlines: false,
         read: &read,
         replay: &workload::no_traces,
     };

@@ -70,7 +70,7 @@ impl<'a> Builder<'a> {
         policy: Policy,
         attributes: &Attributes,
     ) -> Result<(), RtAppError> {
-        if self.costs.policies {
+        if self.costs.deadlines {
             return self.set_policy(t, path, policy, attributes);
         }
         let feature = match policy {
@@ -81,12 +81,15 @@ impl<'a> Builder<'a> {
             Policy::Fifo => Some(Feature::SchedFifo),
             Policy::Deadline => Some(Feature::SchedDeadline),
         };
-        if let Some(feature) = feature {
-            let given = attributes.policy.is_some();
-            let path =
-                if given { format!("{path}.policy") } else { "global.default_policy".to_string() };
-            self.leave_out(feature, &path)?;
-        }
+        let is_left_out =
+            |f: Feature| f == Feature::SchedDeadline || self.params.ignore.contains(&f);
+        let Some(feature) = feature.filter(|&f| is_left_out(f)) else {
+            return self.set_policy(t, path, policy, attributes);
+        };
+        let given = attributes.policy.is_some();
+        let place =
+            if given { format!("{path}.policy") } else { "global.default_policy".to_string() };
+        self.leave_out(feature, &place)?;
         if !policy.is_fair() {
             t.ops.push(Op::SetNice(0));
             return Ok(());
@@ -94,7 +97,7 @@ impl<'a> Builder<'a> {
         self.nice_and_slice(t, path, policy, attributes)
     }
 
-    /// The same where the kernel has all policies. Threads of a file without other policies than `SCHED_OTHER` set none.
+    /// The same with all policies. Threads of a file without other policies than `SCHED_OTHER` set none.
     fn set_policy(
         &mut self,
         t: &mut Thread<'a>,
