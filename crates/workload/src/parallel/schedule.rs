@@ -119,17 +119,22 @@ impl From<Schedule> for String {
 mod tests {
     use super::*;
 
-    fn parts(schedule: &str, iterations: u32, threads: u16) -> Vec<Vec<Range<u32>>> {
+    /// Begins and ends, by thread.
+    fn parts(schedule: &str, iterations: u32, threads: u16) -> Vec<Vec<(u32, u32)>> {
         let schedule: Schedule = schedule.parse().unwrap();
-        let of = |nth| schedule.parts(iterations, threads, nth).unwrap().collect();
+        let ends = |part: Range<u32>| (part.start, part.end);
+        let of = |nth| schedule.parts(iterations, threads, nth).unwrap().map(ends).collect();
         (0..threads).map(of).collect()
     }
 
     #[test]
     fn static_parts_are_openmps() {
-        assert_eq!(parts("static", 10, 4), [vec![0..3], vec![3..6], vec![6..8], vec![8..10]]);
-        assert_eq!(parts("static", 2, 3), [vec![0..1], vec![1..2], vec![]]);
-        assert_eq!(parts("static,3", 10, 2), [vec![0..3, 6..9], vec![3..6, 9..10]]);
+        assert_eq!(
+            parts("static", 10, 4),
+            [vec![(0, 3)], vec![(3, 6)], vec![(6, 8)], vec![(8, 10)]]
+        );
+        assert_eq!(parts("static", 2, 3), [vec![(0, 1)], vec![(1, 2)], vec![]]);
+        assert_eq!(parts("static,3", 10, 2), [vec![(0, 3), (6, 9)], vec![(3, 6), (9, 10)]]);
     }
 
     #[test]
