@@ -25,7 +25,7 @@ fn params(irq_cpus: Option<CpuSet>) -> Params {
         fan_out: None,
         deadline_ms: Some(5.0),
         memory: None,
-        warmup_s: 0.0,
+        warmup_s: 0.2,
         seconds: 1.0,
         cpus: None,
         irq_cpus,

@@ -119,7 +119,7 @@ impl From<Schedule> for String {
 mod tests {
     use super::*;
 
-    /// By thread: the first iteration of each part, and the one behind its last.
+    /// Begins and ends, by thread.
     fn parts(schedule: &str, iterations: u32, threads: u16) -> Vec<Vec<(u32, u32)>> {
         let schedule: Schedule = schedule.parse().unwrap();
         let ends = |part: Range<u32>| (part.start, part.end);
@@ -129,8 +129,10 @@ mod tests {
 
     #[test]
     fn static_parts_are_openmps() {
-        let four = [vec![(0, 3)], vec![(3, 6)], vec![(6, 8)], vec![(8, 10)]];
-        assert_eq!(parts("static", 10, 4), four);
+        assert_eq!(
+            parts("static", 10, 4),
+            [vec![(0, 3)], vec![(3, 6)], vec![(6, 8)], vec![(8, 10)]]
+        );
         assert_eq!(parts("static", 2, 3), [vec![(0, 1)], vec![(1, 2)], vec![]]);
         assert_eq!(parts("static,3", 10, 2), [vec![(0, 3), (6, 9)], vec![(3, 6), (9, 10)]]);
     }
