@@ -160,7 +160,7 @@ impl Measurement<'_> {
         machine: &[String],
         runs: &[GuestRun],
         stop: &AtomicBool,
-        hear: &mut dyn FnMut(usize, Result<Answer, String>) -> Result<(), VmError>,
+        hear: &mut dyn FnMut(usize, Result<Box<Answer>, String>) -> Result<(), VmError>,
     ) -> Result<(), VmError> {
         let arch = self.kernel.arch;
         let program = Program {

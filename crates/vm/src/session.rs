@@ -100,7 +100,7 @@ pub enum Heard {
     /// How far it got.
     Note(String),
     /// The end of a run, by its place in the list; the error says how it failed.
-    Run(usize, Result<Answer, String>),
+    Run(usize, Result<Box<Answer>, String>),
 }
 
 impl Session<'_> {
@@ -137,7 +137,7 @@ impl Session<'_> {
                 Said::File { name, content } => match place(&name) {
                     Some(at) => {
                         left = left.saturating_sub(1);
-                        Heard::Run(at, answer(&content))
+                        Heard::Run(at, answer(&content).map(Box::new))
                     }
                     None => return,
                 },

@@ -206,11 +206,11 @@ fn name_version(entry: &mut VariantEntry, realised: &Realised) {
     }
 }
 
+/// A cell, and the control group in which its program begins.
+type Begun = (Cell<()>, Option<String>);
+
 /// The cells, with the metrics that the programs give, and the control groups in which they begin.
-fn jobs(
-    plan: &Plan,
-    programs: &[Program],
-) -> Result<Vec<(Cell<()>, Option<String>)>, ExperimentError> {
+fn jobs(plan: &Plan, programs: &[Program]) -> Result<Vec<Begun>, ExperimentError> {
     let mut jobs = Vec::new();
     for (w, entry) in plan.file.workloads.iter().enumerate() {
         let built = plan.workload(entry, &plan.machine);

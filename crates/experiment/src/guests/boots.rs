@@ -341,7 +341,7 @@ impl Bench {
     fn keep(
         &self,
         task: Task,
-        answer: Result<Answer, String>,
+        answer: Result<Box<Answer>, String>,
         ground: &Ground,
         done: &mut Done,
     ) -> Result<(), ExperimentError> {

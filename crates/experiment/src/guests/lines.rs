@@ -141,7 +141,7 @@ impl Bench {
         let run = |task: &Task| self.script(task.0, counting.slowed);
         let runs: Vec<GuestRun> =
             tasks.iter().map(|task| GuestRun { counted: true, ..run(task) }).collect();
-        let mut answers: Vec<Option<Result<Answer, String>>> = vec![None; tasks.len()];
+        let mut answers: Vec<Option<Result<Box<Answer>, String>>> = vec![None; tasks.len()];
         let mut hear = |heard| -> Result<(), vm::VmError> {
             if let Heard::Run(at, answer) = heard
                 && let Some(place) = answers.get_mut(at)

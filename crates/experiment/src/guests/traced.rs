@@ -14,7 +14,7 @@ use vm::session::{Answer, GuestRun, Heard};
 #[derive(Debug)]
 pub struct Traced {
     /// What came of the run, its timeline among it.
-    pub answer: Answer,
+    pub answer: Box<Answer>,
     /// The machine that the guest's firmware describes.
     pub machine: Machine,
     /// The kernel as a model.
