@@ -59,17 +59,8 @@ fn tasks(plan: &Plan, entry: &WorkloadEntry, machine: &Machine) -> Result<Vec<St
     Ok(built.workload.programs.into_iter().map(|p| p.name).collect())
 }
 
-/// Refuses what the model of `kernel` does not have of `groups`.
+/// Refuses files and words of `groups` that the model of `kernel` does not have.
 pub(crate) fn modelled(groups: &[Group], kernel: &Kernel) -> Result<(), EngineError> {
-    // The model's fair class has no task groups.
-    if !groups.is_empty() {
-        return Err(EngineError::OfKernels("groups"));
-    }
-    beyond_model(groups, kernel)
-}
-
-/// Refuses files and words that a model with task groups does not have either.
-fn beyond_model(groups: &[Group], kernel: &Kernel) -> Result<(), EngineError> {
     let release = (kernel.version.major, kernel.version.minor);
     for group in groups {
         let refuse = |file: &str, found: String, expected: String| {
@@ -105,7 +96,7 @@ mod tests {
         let files = files.iter().map(text).collect();
         let group = Group { path: "web".to_string(), files, ..Group::default() };
         let kernel = Kernel::new(Version::new(release.0, release.1));
-        beyond_model(&[group], &kernel).err().map(|e| e.to_string())
+        modelled(&[group], &kernel).err().map(|e| e.to_string())
     }
 
     #[test]
@@ -138,7 +129,7 @@ mod tests {
         }
         let group = Group { core_cookie: true, ..Group::default() };
         let kernel = Kernel::new(Version::new(6, 12));
-        let error = beyond_model(&[group], &kernel).unwrap_err().to_string();
+        let error = modelled(&[group], &kernel).unwrap_err().to_string();
         assert!(error.contains("core_cookie: found some"), "{error}");
     }
 }

@@ -5,8 +5,8 @@
 //! between CPUs; `hotplug` takes new domains over. `rules` says which release has which rule, and nothing else here knows
 //! a release. The class decides and keeps its queues; it changes no task's state, which is the engine's.
 //!
-//! Left out: core scheduling, NUMA balancing (`numa_balancing`), energy-aware placement, utilisation clamps. What a CPU spends on balancing before it goes idle shows in its cost
-//! accounting only: it goes idle at once.
+//! Left out: core scheduling, NUMA balancing (`numa_balancing`), energy-aware placement, utilisation clamps. What a CPU
+//! spends on balancing before it goes idle shows in its cost accounting only: it goes idle at once.
 
 mod balance;
 mod decide;

@@ -61,13 +61,13 @@ pub(super) struct Rules {
     pub(super) tells_groups_rarely: bool,
     /// EEVDF: a request on one CPU, in ns (`normalized_sysctl_sched_base_slice`; shorter from 6.15 on).
     pub(super) normalized_base_slice_ns: u64,
-    /// A task may have a slice of its own (`sched_attr.sched_runtime`, 6.12).
     /// Governors and balancing by utilisation see tasks that wait as well.
     pub(super) runnable_boost: bool,
     /// What a queue's load sum is bounded with has 32 bits.
     narrow_load_sum: bool,
     /// A task whose departure is delayed moves only to even out load.
     pub(super) delayed_moves_as_load: bool,
+    /// A task may have a slice of its own (`sched_attr.sched_runtime`, 6.12).
     pub(super) custom_slice: bool,
     /// A tick compares with at most the latency (`check_preempt_tick`, 6.2).
     pub(super) tick_slice_at_most_latency: bool,
