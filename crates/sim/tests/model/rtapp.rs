@@ -14,7 +14,7 @@ const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/rt-
 
 fn built(machine: &Machine, app: &RtApp, params: &Params) -> Built {
     let nominal_khz = machine.constants.value("nominal_khz").expect("a constant of the machine");
-    build(app, params, &Costs { nominal_khz, online: machine.online.clone(), policies: false })
+    build(app, params, &Costs { nominal_khz, online: machine.online.clone(), deadlines: false })
         .expect("a workload")
 }
 
