@@ -10,11 +10,11 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         for unknown_keys in [UnknownKeys::Refuse, UnknownKeys::Ignore] {
             if let Ok(app) = read(text, "fuzz.json", Options { duplicates, unknown_keys }) {
                 let params = Params { duration_s: Some(1.0), ..Params::default() };
-                for policies in [false, true] {
+                for deadlines in [false, true] {
                     _ = build(
                         &app,
                         &params,
-                        &Costs { nominal_khz: 2e6, online: CpuSet::first_n(4), policies },
+                        &Costs { nominal_khz: 2e6, online: CpuSet::first_n(4), deadlines },
                     );
                 }
             }

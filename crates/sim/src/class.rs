@@ -92,7 +92,7 @@ pub trait Class {
     fn rebuild_domains(&mut self, w: &mut World, cpu: Cpu, online: bool);
     /// The stopper's work for a pushed task: moves the running or queued task of `from` that may go; whether one did.
     fn push(&mut self, w: &mut World, from: Cpu, to: Cpu) -> bool;
-    /// When the class next wants to be called by [`Class::timer`], in ns; [`NEVER`](crate::events::NEVER) without a timer.
+    /// When the class next wants to be called by [`Class::timer`], in ns; `u64::MAX` without a timer.
     fn timer_ns(&self) -> u64 {
         crate::events::NEVER
     }

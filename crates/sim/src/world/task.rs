@@ -76,7 +76,7 @@ pub struct Task {
     /// Whether it can run.
     pub state: State,
     /// CPUs it may use, out of the online ones; none where all of its affinity went offline while it slept, which
-    /// [`World::select_fallback_rq`] mends.
+    /// [`World::select_fallback_rq`](super::World::select_fallback_rq) mends.
     pub allowed: CpuSet,
     /// Nice value, -20 to 19.
     pub nice: i8,
