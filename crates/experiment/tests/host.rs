@@ -178,7 +178,10 @@ fn the_simulator_refuses_what_only_kernels_have() {
             "sysctl = { \"kernel.sched_x\" = 1 }",
             "sysctl: found some, expected none without a source",
         ),
-        ("groups = { web = { tasks = [\"*\"], \"cpu.weight\" = 1 } }", "groups: found some"),
+        (
+            "groups = { web = { tasks = [\"*\"], session = true } }",
+            "groups.web.session: found some, expected it with a source only",
+        ),
         ("host = { nice = 1 }", "host: found settings, expected none"),
     ] {
         let plan = plan(&text.replace(mechanisms, with));
