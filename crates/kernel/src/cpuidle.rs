@@ -49,6 +49,7 @@ mod tests {
             name: String::new(),
             exit_latency_ns,
             target_residency_ns,
+            mwait: false,
         };
         let mut machine = machine::catalog::load("power9-big-core").unwrap();
         (machine.arch, machine.idle_states) = (arch, states.iter().map(state).collect());

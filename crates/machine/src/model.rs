@@ -159,6 +159,9 @@ pub struct IdleState {
     pub exit_latency_ns: u64,
     /// Shortest stay that pays, in ns.
     pub target_residency_ns: u64,
+    /// Whether a CPU waits there by `MWAIT`: a write of its `TIF_NEED_RESCHED` ends it, and no interrupt is sent.
+    #[serde(default)]
+    pub mwait: bool,
 }
 
 /// CPUs that share a clock, and what it can do: a cpufreq policy.

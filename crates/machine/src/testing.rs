@@ -200,6 +200,7 @@ fn idle_states(draw: &Draw) -> Vec<IdleState> {
         name: format!("C{n}"),
         exit_latency_ns: u64::from(draw.seed(8)) * u64::from(n),
         target_residency_ns: u64::from(draw.seed(9)),
+        mwait: draw.seed(8) % 2 == 1,
     };
     (0..draw.seed(8) % 3).map(state).collect()
 }

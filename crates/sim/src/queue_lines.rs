@@ -2,10 +2,11 @@
 //!
 //! Searches for an idle CPU and balancing read other CPUs' run queues. What a CPU has read and nobody has written since costs nothing
 //! but its instructions; the rest has to be fetched from the CPU that wrote last. So for each queue this room knows who wrote it last and
-//! how often it was written, for each CPU how much of that it has seen in its last-level cache, and when it last balanced at which level.
+//! how often it was written, for each CPU how much of that it has seen, and when it last balanced at which level.
 //!
-//! A search looks at single queues: what was seen is exact for those of the CPU's own last-level cache, and others count as unseen. A
-//! balance looks at a domain: it goes through the queues written since it last looked there or at a larger one, newest first.
+//! A search looks at single queues. What a CPU has not seen comes from the last of its last-level cache that fetched it, if nobody has
+//! written since, and else from the CPU that wrote last. A balance looks at a domain: it goes through the queues written since it last
+//! looked there or at a larger one, newest first.
 
 use crate::counters::milli_lines;
 use crate::topology::{Cpu, Topology};
@@ -28,14 +29,25 @@ struct Written {
     earlier: Cpu,
 }
 
+/// What a last-level cache has of a queue.
+#[derive(Debug, Clone, Copy)]
+struct Copied {
+    /// CPU that fetched it, or wrote it.
+    by: Cpu,
+    /// Writes up to then.
+    writes: u32,
+}
+
 /// All run queues.
 #[derive(Debug, Default)]
 pub(crate) struct QueueLines {
     queues: Vec<Written>,
     /// By last-level cache: the queue written last.
     newest: Vec<Cpu>,
-    /// By CPU and position in its last-level cache: writes that it has seen.
+    /// By CPU and queue: writes that it has seen.
     seen: Vec<Box<[u32]>>,
+    /// By last-level cache and queue.
+    copied: Vec<Box<[Copied]>>,
     /// By CPU and level: when it looked at the domain last.
     looked_ns: Vec<[u64; LEVELS]>,
 }
@@ -53,9 +65,11 @@ impl QueueLines {
         let mut all = QueueLines {
             queues: (0..topo.nr_cpus).map(fresh).collect(),
             newest: vec![NONE; topo.llcs.len()],
-            seen: (0..topo.nr_cpus)
-                .map(|c| vec![0; topo.llc(c as Cpu).len()].into_boxed_slice())
-                .collect(),
+            seen: vec![vec![0; topo.nr_cpus].into_boxed_slice(); topo.nr_cpus],
+            copied: vec![
+                vec![Copied { by: 0, writes: 0 }; topo.nr_cpus].into_boxed_slice();
+                topo.llcs.len()
+            ],
             looked_ns: vec![[0; LEVELS]; topo.nr_cpus],
         };
         for (llc, at) in topo.llcs.iter().zip(0..) {
@@ -72,9 +86,8 @@ impl QueueLines {
         queue.writes = queue.writes.wrapping_add(1);
         queue.at_ns = now_ns;
         let writes = queue.writes;
-        if topo.llc_of[by as usize] as usize == llc {
-            self.seen[by as usize][topo.llc_position[cpu as usize] as usize] = writes;
-        }
+        self.seen[by as usize][cpu as usize] = writes;
+        self.copied[topo.llc_of[by as usize] as usize][cpu as usize] = Copied { by, writes };
         if self.newest[llc] != cpu {
             self.unlink(cpu);
             self.push(llc, cpu);
@@ -88,15 +101,14 @@ impl QueueLines {
 
     /// `cpu` looks at the queue of `other`; from where it has to fetch it, if it has to.
     pub(crate) fn look(&mut self, topo: &Topology, cpu: Cpu, other: Cpu) -> Option<Cpu> {
-        let queue = &self.queues[other as usize];
-        if queue.by == cpu {
+        let Written { by, writes, .. } = self.queues[other as usize];
+        let seen = &mut self.seen[cpu as usize][other as usize];
+        if std::mem::replace(seen, writes) == writes {
             return None;
         }
-        if topo.llc_of[cpu as usize] != topo.llc_of[other as usize] {
-            return Some(queue.by);
-        }
-        let seen = &mut self.seen[cpu as usize][topo.llc_position[other as usize] as usize];
-        (std::mem::replace(seen, queue.writes) != queue.writes).then_some(queue.by)
+        let copied = &mut self.copied[topo.llc_of[cpu as usize] as usize][other as usize];
+        let found = std::mem::replace(copied, Copied { by: cpu, writes });
+        Some(if found.writes == writes { found.by } else { by })
     }
 
     /// `cpu` looks at all queues of its domain at `level`; `fetch` hears from where it fetches each that it has to.
@@ -252,9 +264,12 @@ mod tests {
             (lines.writer(1), lines.look(topo, 0, 1), lines.look(topo, 2, 1)),
             (2, Some(2), None)
         );
-        // What another last-level cache has is taken to have changed.
+        // From another last-level cache it comes once; the next one here has it from the first.
         lines.write(topo, 5, 5, 30);
-        assert_eq!([lines.look(topo, 0, 5), lines.look(topo, 0, 5)], [Some(5); 2]);
+        assert_eq!([lines.look(topo, 0, 5), lines.look(topo, 0, 5)], [Some(5), None]);
+        assert_eq!([lines.look(topo, 1, 5), lines.look(topo, 2, 5)], [Some(0), Some(1)]);
+        lines.write(topo, 5, 0, 40);
+        assert_eq!([lines.look(topo, 0, 5), lines.look(topo, 5, 5)], [None, Some(0)]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ use workload::{Op, Policy, Workload};
 pub(crate) struct Setup {
     pub(crate) topo: Topology,
     pub(crate) hw: Hardware,
-    pub(crate) idle_states: Vec<IdleState>,
+    pub(crate) idle_exits: Vec<IdleExit>,
     /// Who chooses among them.
     pub(crate) menu: Menu,
     pub(crate) kernel: Kernel,
@@ -110,7 +110,7 @@ impl Setup {
         Ok(Setup {
             topo,
             hw,
-            idle_states: idle_states(machine),
+            idle_exits: idle_exits(machine),
             menu: Menu::new(machine, kernel),
             kernel: kernel.clone(),
             rules: CoreRules::new(kernel),
@@ -205,12 +205,29 @@ fn check_shared(workload: &Workload) -> Result<(), SimError> {
     }
 }
 
-/// Idle states with the time that it takes to leave them: firmware may tell the kernel more of the deepest than it needs.
-fn idle_states(machine: &Machine) -> Vec<IdleState> {
-    let mut states = machine.idle_states.clone();
-    let exit_us = machine.constants.value("deepest_idle_exit_us");
-    if let (Some(deepest), Ok(us)) = (states.last_mut(), exit_us) {
-        deepest.exit_latency_ns = (us * 1e3) as u64;
+/// An idle state as the hardware has it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct IdleExit {
+    /// Time to leave it, in ns; 0 where the CPU polls.
+    pub(crate) ns: u64,
+    /// Cycles to leave it, in place of that time.
+    pub(crate) cycles: Option<f64>,
+    /// Whether a write of `TIF_NEED_RESCHED` ends it.
+    pub(crate) mwait: bool,
+}
+
+/// What it takes to leave idle states: firmware may tell the kernel more than that.
+fn idle_exits(machine: &Machine) -> Vec<IdleExit> {
+    let constant = |name| machine.constants.value(name).ok();
+    let mwait_cycles = constant("mwait_exit_cycles");
+    let exit = |state: &IdleState| IdleExit {
+        ns: state.exit_latency_ns,
+        cycles: mwait_cycles.filter(|_| state.mwait),
+        mwait: state.mwait,
+    };
+    let mut exits: Vec<IdleExit> = machine.idle_states.iter().map(exit).collect();
+    if let (Some(deepest), Some(us)) = (exits.last_mut(), constant("deepest_idle_exit_us")) {
+        (deepest.ns, deepest.cycles) = ((us * 1e3) as u64, None);
     }
-    states
+    exits
 }

@@ -89,6 +89,9 @@ pub struct CatalogIdleState {
     pub exit_latency_ns: u64,
     /// Shortest stay that pays, in ns.
     pub target_residency_ns: u64,
+    /// Whether a CPU waits there by `MWAIT`.
+    #[serde(default)]
+    pub mwait: bool,
     /// How well it is known.
     pub mark: Mark,
     /// Where it comes from.
@@ -207,6 +210,7 @@ pub(super) fn build(
             name: state.name.clone(),
             exit_latency_ns: state.exit_latency_ns,
             target_residency_ns: state.target_residency_ns,
+            mwait: state.mwait,
         });
     }
     if entry.idle_state.is_empty() {

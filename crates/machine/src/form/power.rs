@@ -11,6 +11,9 @@ pub(super) fn add(machine: &Machine, files: &mut Files) {
         for (index, state) in machine.idle_states.iter().enumerate() {
             let dir = format!("{CPU_DIR}/cpu{cpu}/cpuidle/state{index}");
             files.line(format!("{dir}/name"), &state.name);
+            if state.mwait {
+                files.line(format!("{dir}/desc"), "ACPI FFH MWAIT 0x0");
+            }
             files.line(format!("{dir}/latency"), state.exit_latency_ns / 1000);
             files.line(format!("{dir}/residency"), state.target_residency_ns / 1000);
         }

@@ -110,6 +110,7 @@ fn frequencies_and_idle_states_are_printed() {
         name: "stop0".to_string(),
         exit_latency_ns: 2000,
         target_residency_ns: 20_000,
+        mwait: false,
     }];
     for (path, expected) in [
         ("cpufreq/policy2/related_cpus", Some("2 3 4 5")),

@@ -23,7 +23,9 @@ pub(super) fn read(sysfs: &Sysfs, online: &CpuSet, unknown: &mut Vec<String>) ->
         let name = sysfs.text(&place("name")).unwrap_or_else(|| format!("state{state}"));
         match (time_ns("latency"), time_ns("residency")) {
             (Some(exit_latency_ns), Some(target_residency_ns)) => {
-                states.push(IdleState { name, exit_latency_ns, target_residency_ns });
+                // acpi_idle says "ACPI FFH MWAIT 0x0", intel_idle "MWAIT 0x00".
+                let mwait = sysfs.text(&place("desc")).is_some_and(|d| d.contains("MWAIT"));
+                states.push(IdleState { name, exit_latency_ns, target_residency_ns, mwait });
             }
             _ => unknown.push(format!(
                 "Idle state {name}: this kernel shows no latency or residency; it is left out."

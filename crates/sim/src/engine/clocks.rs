@@ -308,7 +308,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let now = self.w.now_ns;
         if !busy {
             let deepest = match self.w.cpus[cpu as usize].phase {
-                Phase::Idle { state, .. } => state + 1 == self.setup.idle_states.len(),
+                Phase::Idle { state, .. } => state + 1 == self.setup.idle_exits.len(),
                 Phase::Offline | Phase::Waking | Phase::Running => false,
             };
             clocks.sleep(cpu, deepest, now);

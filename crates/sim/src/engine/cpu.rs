@@ -204,16 +204,22 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         }
     }
 
+    /// How long it takes to leave an idle state at the clock of the core of `cpu`, in ns; 0 where the CPU polls.
+    pub(super) fn exit_ns(&self, cpu: Cpu, state: usize) -> u64 {
+        let exit = self.setup.idle_exits[state];
+        let cycles_per_ns = self.w.hw.cycles_per_ns * self.w.cpus[cpu as usize].clock;
+        exit.cycles.map_or(exit.ns, |cycles| round_up(cycles / cycles_per_ns))
+    }
+
     /// Takes `cpu` out of idle because of something that happens on `from`; nothing where it is not idle.
     pub(super) fn leave_idle(&mut self, cpu: Cpu, from: Cpu) {
         let Phase::Idle { since_ns, state } = self.w.cpus[cpu as usize].phase else { return };
         let now = self.w.now_ns;
-        let exit_ns = self.setup.idle_states[state].exit_latency_ns;
-        let polls = exit_ns == 0;
-        let delay_ns = match (cpu == from, polls) {
-            (true, _) => exit_ns,
-            (false, true) => self.w.hw.poll_ns,
-            (false, false) => {
+        let exit_ns = self.exit_ns(cpu, state);
+        let delay_ns = match (cpu == from, exit_ns == 0, self.setup.idle_exits[state].mwait) {
+            (true, ..) | (false, false, true) => exit_ns,
+            (false, true, _) => self.w.hw.poll_ns,
+            (false, false, false) => {
                 self.w.counters.ipis += 1;
                 self.w.cpus[cpu as usize].interrupted = true;
                 self.w.hw.ipi_ns + exit_ns

@@ -111,7 +111,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// The CPU is there, in its deepest idle state.
     pub(super) fn start_cpu(&mut self, cpu: Cpu) {
         let since_ns = self.w.now_ns;
-        let state = self.setup.idle_states.len() - 1;
+        let state = self.setup.idle_exits.len() - 1;
         self.w.cpus[cpu as usize] = CpuState {
             phase: Phase::Idle { since_ns, state },
             settled_ns: since_ns,

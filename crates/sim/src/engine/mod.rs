@@ -136,7 +136,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
 
     /// All CPUs idle, the first tasks asleep.
     fn boot(&mut self) {
-        let deepest = self.setup.idle_states.len() - 1;
+        let deepest = self.setup.idle_exits.len() - 1;
         self.w.cpus.iter_mut().for_each(|c| c.phase = Phase::Offline);
         for &cpu in &self.w.topo.online {
             self.w.cpus[cpu as usize].phase = Phase::Idle { since_ns: 0, state: deepest };

@@ -9,6 +9,7 @@ fn menu(version: (u16, u16), arch: machine::Arch, states: &[(u64, u64)]) -> Menu
         name: String::new(),
         exit_latency_ns: exit * 1000,
         target_residency_ns: residency * 1000,
+        mwait: false,
     };
     (machine.arch, machine.idle_states) = (arch, states.iter().map(state).collect());
     Menu::new(&machine, &Kernel::new(Version::new(version.0, version.1)))

@@ -168,6 +168,8 @@ fn a_running_task_moves_by_a_push_only() {
         let spread = |pushes| {
             let kernel = release(version).with(MechanismId::ActiveBalance, pushes);
             let (seen, counters) = settle(&machine, &kernel, started_on(&machine, 0..2, 2));
+            // Each task has a thread to itself all the time, pushed or not.
+            assert!(counters.run_delay_ns < MS, "{version}: {} ns", counters.run_delay_ns);
             (seen.busy(0..2, 1_000 * MS), counters.alb_pushed, counters.alb_count)
         };
         let (busy, pushed, count) = spread(true);

@@ -3,7 +3,7 @@
 use crate::counted::Counted;
 use crate::machines;
 use crate::watch::Watch;
-use crate::workloads::{ebizzy, pipe, scenario, tasks};
+use crate::workloads::{bound_pair, ebizzy, pipe, scenario, tasks};
 use machine::costs::Peer;
 use machine::{CpuSet, Machine};
 use workload::{Op, ProgramId, Spawn, Work, Workload};
@@ -126,4 +126,38 @@ fn three_endless_tasks_get_equal_thirds() {
         let off_ns = task.ran_ns.abs_diff(1_000_000_000 / 3);
         assert!(off_ns <= slice_ns, "a third is off by {off_ns} ns");
     }
+}
+
+/// A CPU that waits by `MWAIT` is woken without an interrupt. Where the machine says the cycles, they take the place of the
+/// latency that firmware tells.
+#[test]
+fn a_write_ends_mwait_and_an_interrupt_ends_other_states() {
+    const TIMES: u32 = 2_000;
+    let run = |mwait: bool, cycles: Option<f64>| {
+        let mut machine = machines::smt(2, 1);
+        // The kernel polls in no state, and stays in the only one.
+        machine.idle_states.remove(0);
+        machine.idle_states[0].mwait = mwait;
+        if let Some(value) = cycles {
+            let mut constant = machine.constants.get("ipi_ns").expect("a constant").clone();
+            (constant.value, constant.unit) = (value, "cycles".to_string());
+            machine.constants.set("mwait_exit_cycles", constant);
+        }
+        let result = scenario(&machine, bound_pair(0, 1, TIMES)).run(1).expect("a run");
+        let messages = f64::from(2 * TIMES);
+        (result.metrics[0] * 1e9 / messages, result.counters.ipis as f64 / messages)
+    };
+    let machine = machines::smt(2, 1);
+    let ghz = constant(&machine, "nominal_khz") / 1e6;
+    let exit_ns = machine.idle_states[1].exit_latency_ns as f64;
+    let (interrupted, ipis) = run(false, None);
+    assert!(ipis > 0.9, "{ipis} a message");
+    let (told, ipis) = run(true, None);
+    assert!(ipis < 0.1, "{ipis} a message");
+    let saved = interrupted - told - constant(&machine, "ipi_ns");
+    // The handler's instructions are saved as well.
+    assert!((0.0..1_000.0).contains(&saved), "{interrupted} and {told} ns");
+    let (known, _) = run(true, Some(3.0 * exit_ns * ghz));
+    let more = known - told;
+    assert!((more - 2.0 * exit_ns).abs() < 0.05 * exit_ns, "{more} ns more, of {exit_ns}");
 }

@@ -22,6 +22,7 @@ pub fn smt(cores: u32, threads: u32) -> Machine {
         name: name.to_string(),
         exit_latency_ns,
         target_residency_ns,
+        mwait: false,
     };
     Machine {
         name: format!("smt{threads}x{cores}"),

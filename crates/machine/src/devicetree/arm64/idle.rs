@@ -35,6 +35,7 @@ pub(super) fn read<'t>(
         name: "WFI".to_string(),
         exit_latency_ns: NS_PER_US,
         target_residency_ns: NS_PER_US,
+        mwait: false,
     }];
     for phandle in list {
         let Some(&node) = phandles.get(phandle) else {
@@ -62,5 +63,6 @@ fn state(node: Node<'_>) -> Result<IdleState, MachineError> {
         name: node.base_name().chars().take(NAME_LENGTH).collect(),
         exit_latency_ns: exit_us * NS_PER_US,
         target_residency_ns: us("min-residency-us")? * NS_PER_US,
+        mwait: false,
     })
 }

@@ -26,11 +26,7 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
     /// `migrate_tasks`, from 5.11 on `balance_push`: what is queued leaves in the order in which it would run. Delayed
     /// tasks that come up go to sleep.
     fn migrate_tasks(&mut self, cpu: Cpu) {
-        if let Some(task) = self.w.cpus[cpu as usize].curr.take() {
-            self.core.class.put_prev(&mut self.w, cpu, task);
-            self.trace.stopped(self.w.now_ns, cpu, task);
-            self.w.tasks[task.index()].queued_ns = self.w.now_ns;
-        }
+        self.take_off(cpu);
         while let Some(task) = self.core.class.pick_next(&mut self.w, cpu) {
             self.core.class.dequeue(&mut self.w, task, Dequeue::Move);
             self.core.class.put_prev(&mut self.w, cpu, task);

@@ -76,7 +76,7 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
     pub(super) fn idle_again(&mut self, cpu: Cpu, ended: idle::Ended) {
         let Phase::Idle { since_ns, state } = self.w.cpus[cpu as usize].phase else { return };
         let idle_ns = self.w.now_ns - since_ns;
-        let exit_ns = self.setup.idle_states[state].exit_latency_ns;
+        let exit_ns = self.exit_ns(cpu, state);
         let c = &mut self.w.cpus[cpu as usize];
         self.setup.menu.update(&mut c.idle_memory, idle_ns + exit_ns, ended);
         c.idle_total_ns += idle_ns;
@@ -132,10 +132,7 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
         if self.w.cpus[from as usize].phase != Phase::Running {
             return;
         }
-        if let Some(task) = self.w.cpus[from as usize].curr.take() {
-            self.core.class.put_prev(&mut self.w, from, task);
-            self.trace.stopped(self.w.now_ns, from, task);
-        }
+        self.take_off(from);
         self.w.charge_kernel(from, self.w.hw.kernel.switch);
         if self.core.class.push(&mut self.w, from, to) {
             self.w.counters.alb_pushed += 1;
@@ -144,5 +141,13 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
         self.w.cpus[from as usize].need_resched = true;
         self.proceed(from);
         self.arm(from);
+    }
+
+    /// The stopper runs in place of the task of `cpu`, which waits from now on.
+    pub(super) fn take_off(&mut self, cpu: Cpu) {
+        let Some(task) = self.w.cpus[cpu as usize].curr.take() else { return };
+        self.core.class.put_prev(&mut self.w, cpu, task);
+        self.trace.stopped(self.w.now_ns, cpu, task);
+        self.w.tasks[task.index()].queued_ns = self.w.now_ns;
     }
 }
