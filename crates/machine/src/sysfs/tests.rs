@@ -57,6 +57,7 @@ const FOUR_CPUS: &[(&str, &str)] = &[
     ("cpu/cpu0/cpuidle/state1/name", "C1"),
     ("cpu/cpu0/cpuidle/state1/latency", "2"),
     ("cpu/cpu0/cpuidle/state1/residency", "3"),
+    ("cpu/cpu0/cpuidle/state1/desc", "ACPI FFH MWAIT 0x0"),
 ];
 
 /// What is said of `files` with one file set to `text`.
@@ -81,6 +82,7 @@ fn reads_cpus_cores_packages_and_nodes() {
     assert_eq!((m.caches[0].size_kib, m.caches[0].line_bytes), (Some(48), Some(64)));
     assert_eq!(m.idle_states[1].exit_latency_ns, 2000);
     assert_eq!(m.idle_states[1].target_residency_ns, 3000);
+    assert_eq!([m.idle_states[0].mwait, m.idle_states[1].mwait], [false, true]);
 }
 
 #[test]
