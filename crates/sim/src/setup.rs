@@ -86,7 +86,7 @@ impl Setup {
         let mut hw = Hardware::new(machine, widest, (kernel.version.major, kernel.version.minor))?;
         hw.kernel_is_free = workload.has_kernel_work;
         check(&workload, &machine.online, &all.online)?;
-        steps::check(&workload)?;
+        steps::check(&workload, &machine.nodes)?;
         let memory = if uses(&workload, |op| matches!(op, Op::Memory(_))) {
             Some(Memory::new(machine, widest)?)
         } else {

@@ -7,6 +7,7 @@ use crate::events::NEVER;
 use crate::hardware::{Effort, Hardware, Travel};
 use crate::idle::Memory;
 use crate::kernel_locks::KernelLocks;
+use crate::pages::Pages;
 use crate::pelt_clock::PeltClock;
 use crate::queue_lines::QueueLines;
 use crate::rng::Stream;
@@ -145,6 +146,8 @@ pub struct World<'a> {
     pub(crate) locks: KernelLocks,
     /// Who has the lines of run queues.
     pub(crate) queue_lines: QueueLines,
+    /// On which nodes tasks' memory lies.
+    pub(crate) pages: Pages,
     /// Draws of balancing.
     pub(crate) balance_draws: Stream,
     /// Counters.

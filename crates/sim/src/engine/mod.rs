@@ -45,6 +45,7 @@ use crate::SimError;
 use crate::events::{HORIZON_NS, NEVER};
 use crate::kernel_locks::KernelLocks;
 use crate::loops;
+use crate::pages::Pages;
 use crate::pelt_clock::PeltClock;
 use crate::queue_lines::QueueLines;
 use crate::rng::{Purpose, Stream};
@@ -282,6 +283,7 @@ pub(crate) fn world(
             .and_then(|_| Uclamp::new(&setup.rules, &setup.workload, nr_cpus)),
         locks: KernelLocks::new(&setup.topo),
         queue_lines: QueueLines::new(&setup.topo),
+        pages: setup.memory.as_ref().map_or_else(Pages::default, Pages::new),
         balance_draws: Stream::new(seed, Purpose::Balance),
         counters: Default::default(),
     }

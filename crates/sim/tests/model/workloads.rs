@@ -6,8 +6,8 @@ use sim::Scenario;
 use workload::background::{self, Background};
 use workload::rtapp::Built;
 use workload::{
-    Benchmark, Better, BuildError, MemoryUse, Metric, Op, Reading, Spawn, Target, Work, Workload,
-    ebizzy, hackbench, netperf, sched_pipe, tbench,
+    Benchmark, Better, BuildError, MemoryUse, Metric, Op, Placement, Reading, Spawn, Target, Work,
+    Workload, ebizzy, hackbench, netperf, sched_pipe, tbench,
 };
 
 /// Linux 4.18, with both of the big-core study's mechanisms if `big_core`.
@@ -191,6 +191,8 @@ pub fn memory_tour(others: &[usize]) -> Workload {
         touches_per_kcycle: 30.0,
         overlap: 1.5,
         stream_bytes_per_kcycle: 1_000.0,
+        stream_set_bytes: 768.0 * 1024.0,
+        placement: Placement::Default,
     };
     let work = Op::Compute(Work::fixed(2e6));
     let mut ops = vec![Op::Memory(used), Op::Mark(from), work.clone()];

@@ -1,0 +1,117 @@
+//! Bytes and where they go.
+
+use super::*;
+use proptest::prelude::*;
+use workload::Nodes;
+
+/// As many nodes as latencies are square; another node is twice as far.
+fn pages(nodes: u32) -> Pages {
+    let far = |(a, b): (u32, u32)| if a == b { 100.0 } else { 200.0 };
+    let pairs = (0..nodes).flat_map(|a| (0..nodes).map(move |b| (a, b)));
+    Pages { node_ids: (0..nodes).collect(), latency_ns: pairs.map(far).collect(), tasks: vec![] }
+}
+
+fn used(set_bytes: f64, stream_set_bytes: f64, placement: Placement) -> MemoryUse {
+    MemoryUse {
+        working_set_bytes: set_bytes,
+        touches_per_kcycle: 1.0,
+        overlap: 1.0,
+        stream_bytes_per_kcycle: 1.0,
+        stream_set_bytes,
+        placement,
+    }
+}
+
+const TASK: TaskId = TaskId(0);
+const MIB: f64 = 1024.0 * 1024.0;
+
+fn on(pages: &Pages, part: Part) -> Vec<f64> {
+    let region = &pages.of(TASK).expect("memory").regions[part as usize];
+    (0..pages.nodes()).map(|node| region.on(node)).collect()
+}
+
+/// What streams through a buffer while it moves leaves the first half where it was and the second where it is.
+#[test]
+fn a_buffer_lies_where_it_was_when_it_got_there() {
+    let mut p = pages(2);
+    p.begin(TASK, &used(4096.0, 64.0 * MIB, Placement::Default));
+    p.touch(TASK, 0, 0.0, 16.0 * MIB);
+    assert_eq!(p.share(TASK, Part::Stream, 1, 0), 0.25);
+    assert_eq!(p.share(TASK, Part::Stream, 1, 1), 0.75);
+    p.touch(TASK, 1, 0.0, 500.0 * MIB);
+    assert_eq!(on(&p, Part::Stream), [16.0 * MIB, 48.0 * MIB]);
+}
+
+/// A set of 256 pages: after as many touches, a part exp(-1) has not been touched.
+#[test]
+fn a_set_fills_as_it_is_touched() {
+    let mut p = pages(2);
+    p.begin(TASK, &used(MIB, 0.0, Placement::Default));
+    assert_eq!(p.mean_latency_ns(TASK, 0), 100.0);
+    p.touch(TASK, 0, 256.0, 0.0);
+    let there = 1.0 - libm::exp(-1.0);
+    assert!((p.share(TASK, Part::Set, 1, 0) - there).abs() < 1e-12);
+    assert!((p.mean_latency_ns(TASK, 1) - 100.0 * (1.0 + there)).abs() < 1e-9);
+    p.touch(TASK, 0, 1e6, 0.0);
+    assert_eq!((p.mean_latency_ns(TASK, 0), p.mean_latency_ns(TASK, 1)), (100.0, 200.0));
+}
+
+#[test]
+fn placements_are_kept_to() {
+    for (placement, expected) in [
+        (Placement::Interleave(Nodes::ALL), [0.25, 0.25, 0.25, 0.25]),
+        (Placement::Bind(Nodes::single(2)), [0.0, 0.0, 1.0, 0.0]),
+        (Placement::Bind(Nodes::ALL), [0.0, 1.0, 0.0, 0.0]),
+        (Placement::Default, [0.0, 1.0, 0.0, 0.0]),
+    ] {
+        let mut p = pages(4);
+        p.begin(TASK, &used(4.0 * MIB, 0.0, placement));
+        for touches in [0.0, 1.0, 1e3, 1e6] {
+            p.touch(TASK, 1, touches, 0.0);
+            let shares: Vec<f64> = (0..4).map(|node| p.share(TASK, Part::Set, 1, node)).collect();
+            assert_eq!(shares, expected, "{placement} after {touches}");
+        }
+    }
+}
+
+#[test]
+fn another_use_of_the_same_memory_keeps_its_pages() {
+    let mut p = pages(2);
+    let first = used(MIB, 0.0, Placement::Default);
+    p.begin(TASK, &first);
+    p.touch(TASK, 0, 1e6, 0.0);
+    p.begin(TASK, &MemoryUse { touches_per_kcycle: 5.0, ..first });
+    assert_eq!(p.share(TASK, Part::Set, 1, 0), 1.0);
+    p.begin(TASK, &MemoryUse { working_set_bytes: 2.0 * MIB, ..first });
+    assert_eq!(p.share(TASK, Part::Set, 1, 0), 0.0);
+    p.end(TASK);
+    assert!(p.of(TASK).is_none());
+}
+
+proptest! {
+    /// However a task moves, its bytes are on nodes or not touched yet, and shares are parts of a whole.
+    #[test]
+    fn no_byte_is_lost(
+        set in 1.0f64..1e10, stream in 0.0f64..1e10, which in 0usize..4,
+        steps in prop::collection::vec((0u16..4, 0.0f64..1e6, 0.0f64..1e9), 1..40),
+    ) {
+        let placement = [
+            Placement::Default,
+            Placement::Interleave(Nodes::ALL),
+            Placement::Interleave(Nodes::single(3)),
+            Placement::Bind(Nodes::single(2)),
+        ][which];
+        let mut p = pages(4);
+        p.begin(TASK, &used(set, stream, placement));
+        for (here, touches, bytes) in steps {
+            p.touch(TASK, here, touches, bytes);
+            for part in [Part::Set, Part::Stream] {
+                let region = &p.of(TASK).expect("memory").regions[part as usize];
+                let all: f64 = on(&p, part).iter().sum::<f64>() + region.untouched_bytes();
+                prop_assert!((all - region.bytes).abs() <= 1e-9 * region.bytes);
+                let shares: f64 = (0..4).map(|node| p.share(TASK, part, here, node)).sum();
+                prop_assert!((shares - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Memory on several nodes, with pencil and paper.
+
+mod placement;
