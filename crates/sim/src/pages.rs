@@ -8,16 +8,21 @@
 //! The engine begins a task's memory and touches it as work is accounted for; `engine::working_sets` asks what a miss
 //! takes and `engine::bandwidth` where bytes come from. Nothing here costs time.
 
+mod hints;
 mod region;
+mod scan;
 
 use crate::hardware::Memory;
 use crate::world::TaskId;
+pub use hints::Hint;
+pub(crate) use region::PAGE_BYTES;
 use region::Region;
+pub(crate) use scan::{SCAN_BYTES, Scan};
 use workload::{MemoryUse, Placement};
 
 /// Which of a task's regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub enum Part {
     /// The working set.
     Set,
     /// What is streamed through.
@@ -39,6 +44,8 @@ pub(crate) struct Pages {
     /// By node of the CPU and node of the memory, row by row, in ns.
     latency_ns: Vec<f64>,
     tasks: Vec<Option<TaskPages>>,
+    /// Whether NUMA balancing unmaps pages.
+    balanced: bool,
 }
 
 /// Where new pages go.
@@ -51,11 +58,13 @@ enum Goal {
 }
 
 impl Pages {
-    pub(crate) fn new(memory: &Memory) -> Pages {
+    /// `balanced` is whether NUMA balancing unmaps pages.
+    pub(crate) fn new(memory: &Memory, balanced: bool) -> Pages {
         Pages {
             node_ids: memory.node_ids.clone(),
             latency_ns: memory.latency_ns.clone(),
             tasks: Vec::new(),
+            balanced,
         }
     }
 
@@ -68,7 +77,7 @@ impl Pages {
         if self.tasks.len() <= task.index() {
             self.tasks.resize_with(task.index() + 1, || None);
         }
-        let nodes = self.nodes();
+        let (nodes, balanced) = (self.nodes(), self.balanced);
         let slot = &mut self.tasks[task.index()];
         if slot.as_ref().is_some_and(|t| t.used.is_same_memory(used)) {
             return;
@@ -77,8 +86,8 @@ impl Pages {
             true => used.stream_set_bytes.max(region::PAGE_BYTES),
             false => used.stream_set_bytes,
         };
-        let regions =
-            [Region::new(used.working_set_bytes, nodes), Region::new(stream_bytes, nodes)];
+        let region = |bytes| Region::new(bytes, nodes, balanced);
+        let regions = [region(used.working_set_bytes), region(stream_bytes)];
         *slot = Some(TaskPages { used: *used, regions });
     }
 
@@ -109,6 +118,30 @@ impl Pages {
                 Goal::One(node) => region.place(node, bytes),
                 Goal::Each(count) => region.place_evenly(named, count, bytes),
             }
+        }
+    }
+
+    /// What of that were touches of pages that are unmapped: one after the other into `hints`, and mapped again.
+    pub(crate) fn take_hints(
+        &mut self,
+        task: TaskId,
+        here: u16,
+        (touches, stream_bytes): (f64, f64),
+        hints: &mut Vec<Hint>,
+    ) {
+        let Some(Some(found)) = self.tasks.get_mut(task.index()).filter(|_| self.balanced) else {
+            return;
+        };
+        let [set, stream] = &mut found.regions;
+        let (evenly, onwards) = (set.evenly(touches), stream.onwards(stream_bytes));
+        set.take_hints(Part::Set, here, evenly, hints);
+        stream.take_hints(Part::Stream, here, onwards, hints);
+    }
+
+    /// Pages on which a CPU of node `to` has just faulted move there (`migrate_misplaced_folio`).
+    pub(crate) fn migrate(&mut self, task: TaskId, part: Part, from: u16, to: u16, bytes: f64) {
+        if let Some(Some(found)) = self.tasks.get_mut(task.index()) {
+            found.regions[part as usize].migrate(from.into(), to, bytes);
         }
     }
 

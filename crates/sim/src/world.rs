@@ -101,6 +101,26 @@ pub enum Request {
         /// The CPU that pulls.
         to: Cpu,
     },
+    /// Move a task to the node of its memory (`migrate_task_to`).
+    NumaMove {
+        /// The task.
+        task: TaskId,
+        /// The CPU that it was on.
+        from: Cpu,
+        /// The CPU for it.
+        to: Cpu,
+    },
+    /// Let two tasks change places (`migrate_swap`).
+    NumaSwap {
+        /// The task that asks.
+        task: TaskId,
+        /// The CPU that it was on.
+        from: Cpu,
+        /// The other, which goes there.
+        other: TaskId,
+        /// The CPU that this one was on.
+        to: Cpu,
+    },
 }
 
 /// Something that a class did and the observer has not seen yet.

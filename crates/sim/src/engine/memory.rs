@@ -8,6 +8,7 @@ use super::bandwidth::NodeLoad;
 use super::lines::LineUser;
 use super::pace::Pace;
 use super::working_sets::WorkingSets;
+use crate::class::Hint;
 use crate::setup::Setup;
 use workload::Op;
 
@@ -25,6 +26,8 @@ pub(super) struct Memory {
     pub(super) drawn: Vec<f64>,
     /// By node: what a CPU is about to move in a core cycle.
     pub(super) ahead: Vec<f64>,
+    /// Room for faults on pages that NUMA balancing unmapped.
+    pub(super) hints: Vec<Hint>,
     /// By line: who uses it now.
     pub(super) lines: Vec<Vec<LineUser>>,
 }
@@ -40,6 +43,7 @@ impl Memory {
             nodes: vec![NodeLoad::new(); nodes],
             drawn: vec![0.0; nodes * setup.topo.nr_cpus],
             ahead: vec![0.0; nodes],
+            hints: Vec::new(),
             lines: vec![Vec::new(); setup.workload.lines as usize],
         }
     }

@@ -21,6 +21,7 @@ mod cpu;
 mod devices;
 mod frequency;
 mod governors;
+mod hints;
 mod hotplug;
 mod lines;
 mod memory;
@@ -283,7 +284,10 @@ pub(crate) fn world(
             .and_then(|_| Uclamp::new(&setup.rules, &setup.workload, nr_cpus)),
         locks: KernelLocks::new(&setup.topo),
         queue_lines: QueueLines::new(&setup.topo),
-        pages: setup.memory.as_ref().map_or_else(Pages::default, Pages::new),
+        pages: match &setup.memory {
+            Some(memory) => Pages::new(memory, setup.numa_balancing),
+            None => Pages::default(),
+        },
         balance_draws: Stream::new(seed, Purpose::Balance),
         counters: Default::default(),
     }

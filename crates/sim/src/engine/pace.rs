@@ -133,6 +133,9 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         let done = self.memory.working_sets.account(fixed, place, cycles, paid);
         let here = fixed.memory.node_of[cpu as usize];
         self.w.pages.touch(task, here, done.touches, done.stream_bytes);
+        if self.setup.numa_balancing {
+            self.hinting_faults(task, here, (done.touches, done.stream_bytes));
+        }
     }
 
     /// Ends the memory use that counts on `cpu`.

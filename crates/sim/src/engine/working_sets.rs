@@ -53,7 +53,17 @@ impl MemoryTime {
         *(if at_core_clock { &mut self.core_ns } else { &mut self.ns }) += ns;
     }
 
-    fn plus(self, more: MemoryTime) -> MemoryTime {
+    /// Of work of the core, in ns at the nominal clock.
+    pub(super) fn of_core(core_ns: f64) -> MemoryTime {
+        MemoryTime { ns: 0.0, core_ns }
+    }
+
+    /// Of memory, in ns.
+    pub(super) fn of_memory(ns: f64) -> MemoryTime {
+        MemoryTime { ns, core_ns: 0.0 }
+    }
+
+    pub(super) fn plus(self, more: MemoryTime) -> MemoryTime {
         MemoryTime { ns: self.ns + more.ns, core_ns: self.core_ns + more.core_ns }
     }
 
@@ -171,6 +181,13 @@ impl WorkingSets {
             warm.seen_bytes = *filled;
         }
         outcome
+    }
+
+    /// `task` has spent `more` time than it was slowed down for.
+    pub(super) fn owe(&mut self, task: TaskId, more: MemoryTime) {
+        if let Some(Some(set)) = self.sets.get_mut(task.index()) {
+            set.owed = set.owed.plus(more);
+        }
     }
 
     /// What the next `cycles` will cost if others go on as in the work accounted for last, with what the task owes.

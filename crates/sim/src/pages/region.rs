@@ -1,5 +1,9 @@
 //! One region of a task's memory: how many of its bytes lie on each node, and how many on none yet.
 
+use super::Part;
+use super::hints::{Hint, Hints, Reach};
+use super::scan::Scan;
+
 /// What the kernel hands out, where it has no larger pages for it.
 pub(crate) const PAGE_BYTES: f64 = 4096.0;
 /// A transparent huge page of 4 KiB pages (`HPAGE_PMD_SIZE`).
@@ -13,12 +17,20 @@ pub(super) struct Region {
     untouched_bytes: f64,
     /// By node.
     on: Box<[f64]>,
+    /// Where NUMA balancing runs: what it unmapped.
+    hints: Option<Hints>,
 }
 
 impl Region {
-    pub(super) fn new(bytes: f64, nodes: usize) -> Region {
+    pub(super) fn new(bytes: f64, nodes: usize, balanced: bool) -> Region {
         let page_bytes = if bytes >= HUGE_BYTES { HUGE_BYTES } else { PAGE_BYTES };
-        Region { bytes, page_bytes, untouched_bytes: bytes, on: vec![0.0; nodes].into() }
+        Region {
+            bytes,
+            page_bytes,
+            untouched_bytes: bytes,
+            on: vec![0.0; nodes].into(),
+            hints: balanced.then(|| Hints::new(nodes)),
+        }
     }
 
     /// Whether pages are yet to be touched.
@@ -54,7 +66,7 @@ impl Region {
             return;
         }
         self.untouched_bytes -= bytes;
-        self.on[node] += bytes;
+        self.add(node, bytes);
         if self.untouched_bytes <= 0.0 {
             self.settle();
         }
@@ -67,10 +79,70 @@ impl Region {
         }
         self.untouched_bytes -= bytes;
         let each = bytes / count as f64;
-        let all = self.on.iter_mut().enumerate().filter(|(node, _)| named(*node));
-        all.for_each(|(_, on)| *on += each);
+        (0..self.on.len()).filter(|&node| named(node)).for_each(|node| self.add(node, each));
         if self.untouched_bytes <= 0.0 {
             self.settle();
+        }
+    }
+
+    fn add(&mut self, node: usize, bytes: f64) {
+        self.on[node] += bytes;
+        if let Some(hints) = &mut self.hints {
+            hints.placed(node, bytes);
+        }
+    }
+
+    /// Bytes of pages that have been touched.
+    pub(super) fn touched_bytes(&self) -> f64 {
+        self.bytes - self.untouched_bytes
+    }
+
+    /// So many touches as what they reach.
+    pub(super) fn evenly(&self, touches: f64) -> Reach {
+        Reach::Evenly(if self.bytes > 0.0 { touches * self.page_bytes / self.bytes } else { 0.0 })
+    }
+
+    /// So many bytes of going through as what they reach.
+    pub(super) fn onwards(&self, bytes: f64) -> Reach {
+        Reach::Onwards(if self.bytes > 0.0 { bytes / self.bytes } else { 0.0 })
+    }
+
+    /// Whether a scan leaves it alone because it is new; notes when a scan first sees it (`vma->numab_state`).
+    pub(super) fn waits(&mut self, scan: &Scan) -> bool {
+        let (Some(hints), Some(wait)) = (&mut self.hints, scan.new_waits) else { return false };
+        if hints.next_scan == 0 {
+            hints.next_scan = scan.jiffies + wait;
+        }
+        scan.seq > 0 && scan.jiffies < hints.next_scan
+    }
+
+    /// Unmaps what is there of so many bytes from `at` on, but what lies on the node to `skip`; bytes.
+    pub(super) fn unmap(&mut self, at: f64, bytes: f64, skip: Option<u16>) -> f64 {
+        let (from, to) = (at / self.bytes, (at + bytes) / self.bytes);
+        self.hints.as_mut().map_or(0.0, |hints| hints.unmap(from, to, skip))
+    }
+
+    /// Faults on what is unmapped and was reached from a CPU of node `here`.
+    pub(super) fn take_hints(&mut self, part: Part, here: u16, reach: Reach, out: &mut Vec<Hint>) {
+        let page_bytes = self.page_bytes;
+        let reached = match reach {
+            Reach::Evenly(touches) => touches > 0.0,
+            Reach::Onwards(part) => part > 0.0,
+        };
+        let Some(hints) = self.hints.as_mut().filter(|h| reached && h.has_unmapped()) else {
+            return;
+        };
+        hints.fault(here, reach, PAGE_BYTES, |node, last, bytes| {
+            out.push(Hint { part, node, last, bytes, page_bytes });
+        });
+    }
+
+    /// Pages on which a CPU of node `to` has just faulted move there.
+    pub(super) fn migrate(&mut self, from: usize, to: u16, bytes: f64) {
+        self.on[from] -= bytes;
+        self.on[usize::from(to)] += bytes;
+        if let Some(hints) = &mut self.hints {
+            hints.moved(from, to, bytes);
         }
     }
 
@@ -80,6 +152,7 @@ impl Region {
         let most = (0..self.on.len()).max_by(|&a, &b| self.on[a].total_cmp(&self.on[b]));
         if let Some(most) = most {
             let others: f64 = (0..self.on.len()).filter(|&n| n != most).map(|n| self.on[n]).sum();
+            self.add(most, self.bytes - others - self.on[most]);
             self.on[most] = self.bytes - others;
         }
     }
@@ -110,6 +183,11 @@ impl Region {
     #[cfg(test)]
     pub(super) fn untouched_bytes(&self) -> f64 {
         self.untouched_bytes
+    }
+
+    #[cfg(test)]
+    pub(super) fn hints(&self) -> Option<&Hints> {
+        self.hints.as_ref()
     }
 
     /// Bytes on `node`.

@@ -1,7 +1,7 @@
 //! Memory time with pencil and paper: warm and cold working sets, siblings, a migration, eviction, a saturated node.
 
 use crate::machines;
-use crate::workloads::{kernel, scenario};
+use crate::workloads::{kernel, scenario, unbalanced};
 use machine::{CpuSet, Machine};
 use sim::{RunResult, Scenario, SimError};
 use workload::{
@@ -315,7 +315,7 @@ fn memory_of_another_node_is_farther() {
             Op::Stop,
         ];
         t.spawn(0, 0, ops);
-        t.seconds(&machine)
+        unbalanced(&machine, t.w).run(1).expect("a run").metrics[0]
     };
     let touches = used.touches_per_kcycle / 1000.0 * CYCLES;
     let local = seconds(1);

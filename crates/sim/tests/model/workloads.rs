@@ -2,6 +2,7 @@
 
 use kernel::{Kernel, Version};
 use machine::{CpuSet, Machine};
+use setting::Setting;
 use sim::Scenario;
 use workload::background::{self, Background};
 use workload::rtapp::Built;
@@ -29,6 +30,12 @@ pub const RELEASES: [&str; 9] =
 
 pub fn scenario(machine: &Machine, workload: Workload) -> Scenario {
     Scenario::new(machine, &kernel(true), workload).expect("a scenario that can run")
+}
+
+/// The same without NUMA balancing.
+pub fn unbalanced(machine: &Machine, workload: Workload) -> Scenario {
+    let setting = Setting { numa_balancing: false, ..Setting::default() };
+    Scenario::in_setting(machine, &kernel(true), workload, &setting).expect("a scenario")
 }
 
 fn constant(machine: &Machine, name: &str) -> f64 {
