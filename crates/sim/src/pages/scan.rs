@@ -57,14 +57,16 @@ impl Pages {
                 }
                 scan.offset_bytes = scan.offset_bytes.max(start);
                 while scan.offset_bytes < end {
-                    let bytes = left.min(end - scan.offset_bytes);
+                    let bytes = left.min(end - scan.offset_bytes).max(1.0);
                     let unmapped = region.unmap(scan.offset_bytes - start, bytes, scan.skip);
                     scan.unmapped_bytes += unmapped;
                     scan.unmapped_entries += unmapped / region.page_bytes;
                     left -= if unmapped > 0.0 { bytes } else { 0.0 };
                     passed += bytes;
-                    scan.offset_bytes += bytes;
-                    if left <= 0.0 || passed >= PASSED_OVER * SCAN_BYTES {
+                    // To the end exactly, whatever a sum would round to.
+                    let is_last = scan.offset_bytes + bytes >= end;
+                    scan.offset_bytes = if is_last { end } else { scan.offset_bytes + bytes };
+                    if left < 1.0 || passed >= PASSED_OVER * SCAN_BYTES {
                         return;
                     }
                 }

@@ -215,3 +215,22 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// Sizes that no sum hits exactly: every scan ends, and a round of them sees all of several tasks once.
+    #[test]
+    fn a_round_of_scans_ends(parts in prop::collection::vec(1.0f64..3e8, 1..30)) {
+        let mut p = balanced(2);
+        let tasks: Vec<TaskId> = (0..parts.len() as u32).map(TaskId).collect();
+        for (&task, &bytes) in tasks.iter().zip(&parts) {
+            p.begin(task, &used(bytes, bytes / 3.0, Placement::Default));
+            p.touch(task, 0, 1e12, 1e12);
+        }
+        let mut s = scan(None);
+        while s.seq == 0 {
+            p.scan(&tasks, &mut s);
+        }
+        let all: f64 = tasks.iter().map(|&t| p.touched_bytes(t)).sum();
+        prop_assert!((s.unmapped_bytes / all - 1.0).abs() < 1e-6, "{} of {all}", s.unmapped_bytes);
+    }
+}

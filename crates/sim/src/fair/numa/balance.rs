@@ -97,3 +97,23 @@ impl Fair {
         there.then_some(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_with_strangers_give_first() {
+        // Tasks, those that prefer a node, those that prefer this one.
+        let rows = [
+            ((0, 0, 0), Gives::All),
+            ((2, 1, 1), Gives::Regular),
+            ((2, 2, 1), Gives::Remote),
+            ((2, 2, 2), Gives::All),
+        ];
+        for ((running, numa, preferred), expected) in rows {
+            assert_eq!(Gives::of(running, numa, preferred), expected);
+        }
+        assert!(Gives::Regular < Gives::Remote && Gives::Remote < Gives::All);
+    }
+}

@@ -108,3 +108,21 @@ impl Numa {
         Unmapped { bytes: scan.unmapped_bytes, entries: scan.unmapped_entries }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The more memory, the shorter the period in which a scan takes its part of it, down to 100 ms.
+    #[test]
+    fn all_of_a_tasks_memory_is_scanned_in_a_second_to_a_minute() {
+        for (scans, least_ms, most_ms) in
+            [(0.0, 1000, 60_000), (1.0, 1000, 60_000), (1.01, 500, 30_000), (4.0, 250, 15_000)]
+        {
+            let space = Space { touched_bytes: scans * SCAN_BYTES, ..Space::default() };
+            assert_eq!((space.scan_min_ms(), space.scan_max_ms()), (least_ms, most_ms), "{scans}");
+        }
+        let large = Space { touched_bytes: 1000.0 * SCAN_BYTES, ..Space::default() };
+        assert_eq!((large.scan_min_ms(), large.scan_max_ms()), (100, 100));
+    }
+}
