@@ -61,7 +61,7 @@ void place_memory(const char *text)
 
 	if (!strcmp(text, "default"))
 		return;
-	if (mode == INTERLEAVE && strncmp(text, "interleave", 10))
+	if (mode == INTERLEAVE && (strncmp(text, "interleave", 10) || (text[10] && text[10] != '=')))
 		die(0, "placement: found %s, expected default, interleave, interleave=NODES or bind=NODES", text);
 	mask = list ? nodes(list + 1) : online();
 	if (syscall(SYS_set_mempolicy, mode, (unsigned long[]){ (unsigned long)mask, (unsigned long)(mask >> 32 >> (sizeof(long) == 8 ? 32 : 0)) }, NODES + 1))
