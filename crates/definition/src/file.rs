@@ -114,6 +114,9 @@ pub struct VariantEntry {
     pub hz: Option<u32>,
     /// SMT mode, if not all threads.
     pub smt: Option<u32>,
+    /// Automatic NUMA balancing (`kernel.numa_balancing`), if it is not as the kernel sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numa_balancing: Option<bool>,
     /// CPUs that go offline or come online while a run lasts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hotplug: Vec<HotplugEntry>,

@@ -119,6 +119,7 @@ impl Plan {
             prefetch: (variant.prefetch.as_ref())
                 .map_or_else(Prefetch::default, PrefetchEntry::prefetch),
             groups: self.file.groups(at),
+            numa_balancing: variant.numa_balancing.unwrap_or(true),
         }
     }
 

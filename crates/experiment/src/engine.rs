@@ -1,12 +1,13 @@
 //! Engines that give the same run for the same seed: the simulator.
 
+use crate::numa_stats;
 use definition::Plan;
 use definition::file::VariantEntry;
 use kernel::Kernel;
 use machine::{Machine, costs};
 use results::{MetricInfo, Run, power};
 use setting::{GroupError, Setting};
-use sim::counters::{Bandwidth, Pressure};
+use sim::counters::{Bandwidth, NumaBalancing, Pressure};
 use sim::hypervisor::Hypervisor;
 use sim::{Counters, RunResult, Scenario, SimError};
 use vm::VmError;
@@ -37,6 +38,11 @@ pub enum EngineError {
     /// Settings of this computer.
     #[error("host: found settings, expected none: they are made on this computer (--engine host)")]
     OfHost,
+    /// NUMA balancing by a tree's own code, which is built without.
+    #[error(
+        "numa_balancing: found true with `source`, expected a variant of the model: a tree's code here has no pages to move"
+    )]
+    NumaBalancing,
     /// A sched_ext scheduler, which models and replicas do not load.
     #[error(
         "scheduler: found `{0}`, expected none: the simulator runs no BPF programs, guests do (--engine vm)"
@@ -130,6 +136,8 @@ enum Also {
     Bandwidth,
     /// Pressure, where the configuration of a variant's source has it.
     Pressure,
+    /// NUMA balancing, where a variant says whether it is on.
+    Numa,
 }
 
 impl Also {
@@ -137,7 +145,8 @@ impl Also {
         let bandwidth = plan.file.has_groups();
         let has_psi = |v: &VariantEntry| v.source.as_ref().is_some_and(|s| s.has("PSI"));
         let pressure = plan.file.variants.iter().any(has_psi);
-        let all = [(bandwidth, Also::Bandwidth), (pressure, Also::Pressure)];
+        let numa = !numa_stats::schema(&plan.file).is_empty();
+        let all = [(bandwidth, Also::Bandwidth), (pressure, Also::Pressure), (numa, Also::Numa)];
         all.into_iter().filter(|(is_on, _)| *is_on).map(|(_, also)| also).collect()
     }
 
@@ -145,6 +154,7 @@ impl Also {
         match self {
             Also::Bandwidth => Bandwidth::schema(),
             Also::Pressure => Pressure::schema(),
+            Also::Numa => NumaBalancing::schema(),
         }
     }
 
@@ -152,6 +162,7 @@ impl Also {
         match self {
             Also::Bandwidth => counters.bandwidth.values(),
             Also::Pressure => counters.pressure.values(),
+            Also::Numa => counters.numa.values(),
         }
     }
 }

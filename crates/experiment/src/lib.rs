@@ -12,6 +12,7 @@ mod heat;
 pub mod host;
 pub mod journal;
 pub mod lines;
+mod numa_stats;
 mod prefetch_sweep;
 mod programs;
 mod run;

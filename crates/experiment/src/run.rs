@@ -180,6 +180,9 @@ pub(crate) fn prepare_on<E: Engine>(
     if variant.host.is_some() {
         return Err(refused(EngineError::OfHost));
     }
+    if variant.source.is_some() && variant.numa_balancing == Some(true) {
+        return Err(refused(EngineError::NumaBalancing));
+    }
     if let Some(scheduler) = &variant.scheduler {
         return Err(refused(EngineError::Scheduler(scheduler.program.clone())));
     }

@@ -21,8 +21,8 @@ pub use groups::{
 pub use hotplug::HotplugStep;
 pub use prefetch::{Prefetch, Rate};
 
-/// Everything that is set around a workload. By default nothing is.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// Everything that is set around a workload. By default nothing is but what kernels set themselves.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// CPUs that go offline and come online while the run lasts, in order.
     pub hotplug: Vec<HotplugStep>,
@@ -32,6 +32,20 @@ pub struct Setting {
     pub prefetch: Prefetch,
     /// Control groups of a kernel tree's own, those above first.
     pub groups: Vec<Group>,
+    /// Automatic NUMA balancing (`kernel.numa_balancing`): on by default, as kernels have it that are built with it.
+    pub numa_balancing: bool,
+}
+
+impl Default for Setting {
+    fn default() -> Setting {
+        Setting {
+            hotplug: Vec::new(),
+            frequency: None,
+            prefetch: Prefetch::default(),
+            groups: Vec::new(),
+            numa_balancing: true,
+        }
+    }
 }
 
 /// Why a setting cannot be as it was asked for.

@@ -1,6 +1,7 @@
 //! The moments at which the engine asks a scheduling class, named as the kernel names them.
 
 use crate::counters::Counters;
+pub use crate::pages::{Hint, Part};
 use crate::topology::Cpu;
 use crate::world::{NohzKick, TaskId, World};
 use workload::Policy;
@@ -46,6 +47,19 @@ pub enum Dequeue {
     Exit,
     /// It moves to another queue.
     Move,
+}
+
+/// What a task's hinting faults came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Faulted {
+    /// Pages of any size that it faulted on.
+    pub faults: f64,
+    /// Those that moved.
+    pub moved: f64,
+    /// Bytes that moved.
+    pub moved_bytes: f64,
+    /// What that takes at the bandwidth of the slower node of each two, in ns.
+    pub moved_ns: f64,
 }
 
 /// A scheduling class. The engine calls it at the kernel's own moments; the class keeps `nr_running` and its
@@ -100,6 +114,12 @@ pub trait Class {
     fn timer(&mut self, _: &mut World) {}
     /// `sched_setscheduler` with a policy of the fair class. A class that knows no such policies treats all tasks alike.
     fn set_policy(&mut self, _: &mut World, _: TaskId, _: Policy) {}
+    /// `task` faulted on pages that NUMA balancing had unmapped; what that came to.
+    fn hinting_faults(&mut self, _: &mut World, _: TaskId, _: &[Hint]) -> Faulted {
+        Faulted::default()
+    }
+    /// The task, which does not run, is queued on another CPU for the sake of its memory (`migrate_task_to`).
+    fn numa_move(&mut self, _: &mut World, _: TaskId, _: Cpu) {}
     /// At the end of a run: sets what the class itself has counted.
     fn count(&self, _: &mut Counters) {}
     /// From now on a governor listens to changes of utilisation (`cpufreq_add_update_util_hook`). A class that does not

@@ -163,6 +163,59 @@ impl Bandwidth {
     }
 }
 
+/// What NUMA balancing did, as `/proc/vmstat` counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NumaBalancing {
+    /// Pages of 4 KiB that were unmapped (`numa_pte_updates`).
+    pub pte_updates: u64,
+    /// Faults on such pages (`numa_hint_faults`).
+    pub hint_faults: u64,
+    /// Those on pages of the CPU's own node (`numa_hint_faults_local`).
+    pub hint_faults_local: u64,
+    /// Pages of 4 KiB that moved to another node (`numa_pages_migrated`).
+    pub pages_migrated: u64,
+    /// Tasks that moved to the node of their memory (`numa_task_migrated`, where a kernel has it).
+    pub tasks_migrated: u64,
+    /// Tasks that changed places for that (`numa_task_swapped`, likewise).
+    pub tasks_swapped: u64,
+}
+
+impl NumaBalancing {
+    /// What an engine counts besides [`Counters::schema`] where a workload uses memory and the machine has several nodes.
+    pub fn schema() -> Vec<Counter> {
+        [
+            ("numa_pte_updates", "pages of 4 KiB that NUMA balancing unmapped"),
+            ("numa_hint_faults", "faults on pages that NUMA balancing had unmapped"),
+            ("numa_hint_faults_local", "such faults on pages of the CPU's own node"),
+            ("numa_pages_migrated", "pages of 4 KiB that NUMA balancing moved to another node"),
+            ("numa_task_migrated", "tasks that NUMA balancing moved to the node of their memory"),
+            ("numa_task_swapped", "tasks that NUMA balancing let change places"),
+        ]
+        .map(|(name, help)| Counter::number(name, help))
+        .to_vec()
+    }
+
+    /// The values in the order of [`NumaBalancing::schema`].
+    pub fn values(&self) -> Vec<u64> {
+        vec![
+            self.pte_updates,
+            self.hint_faults,
+            self.hint_faults_local,
+            self.pages_migrated,
+            self.tasks_migrated,
+            self.tasks_swapped,
+        ]
+    }
+
+    /// Adds what happened to pages.
+    pub(crate) fn add_pages(&mut self, more: NumaBalancing) {
+        self.pte_updates += more.pte_updates;
+        self.hint_faults += more.hint_faults;
+        self.hint_faults_local += more.hint_faults_local;
+        self.pages_migrated += more.pages_migrated;
+    }
+}
+
 /// Pressure stall information on CPUs, as the kernel sums it up, in us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pressure {
@@ -268,6 +321,8 @@ pub struct Counters {
     pub bandwidth: Bandwidth,
     /// Pressure stall information on CPUs, likewise.
     pub pressure: Pressure,
+    /// NUMA balancing, which only workloads that use memory meet; not in [`Counters::schema`] either.
+    pub numa: NumaBalancing,
 }
 
 impl Counters {

@@ -18,6 +18,7 @@ pub mod judge;
 mod kernel_locks;
 mod latency;
 mod loops;
+mod pages;
 mod pelt;
 mod pelt_clock;
 mod queue_lines;

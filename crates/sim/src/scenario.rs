@@ -94,7 +94,10 @@ impl Scenario {
     /// The same run, watched by `trace`, which cannot change it.
     pub fn run_traced(&self, seed: u64, trace: &mut impl Trace) -> Result<RunResult, SimError> {
         let groups = self.setup.model_groups.as_ref().map_err(Clone::clone)?;
-        let fair = Fair::with_groups(&self.setup.topo, &self.setup.kernel, &groups.class);
+        let mut fair = Fair::with_groups(&self.setup.topo, &self.setup.kernel, &groups.class);
+        if let Some(memory) = self.setup.memory.as_ref().filter(|_| self.setup.numa_balancing) {
+            fair = fair.with_numa(memory);
+        }
         if self.setup.policies.iter().all(|policy| policy.is_fair()) {
             return self.run_with(fair, seed, trace);
         }

@@ -38,6 +38,10 @@ pub(crate) struct Setup {
     pub(crate) workload: Workload,
     /// Caches and memory, where a program uses them.
     pub(crate) memory: Option<Memory>,
+    /// Whether NUMA balancing runs: it is on, programs use memory, and there are several nodes.
+    pub(crate) numa_balancing: bool,
+    /// What copying a byte takes a core, in ns at the nominal clock; 0 where the machine does not say.
+    pub(crate) copy_ns_per_byte: f64,
     /// Moves of a contended line for each access to it, where a program contends.
     pub(crate) contend_transfers: f64,
     pub(crate) hotplug: Hotplug,
@@ -86,12 +90,18 @@ impl Setup {
         let mut hw = Hardware::new(machine, widest, (kernel.version.major, kernel.version.minor))?;
         hw.kernel_is_free = workload.has_kernel_work;
         check(&workload, &machine.online, &all.online)?;
-        steps::check(&workload)?;
+        steps::check(&workload, &machine.nodes)?;
         let memory = if uses(&workload, |op| matches!(op, Op::Memory(_))) {
             Some(Memory::new(machine, widest)?)
         } else {
             None
         };
+        let numa_balancing = setting.numa_balancing
+            && machine.nodes.len() > 1
+            && memory.is_some()
+            && !workload.has_kernel_work;
+        let copied = machine.constants.value("copy_bytes_per_cycle");
+        let copy_ns_per_byte = copied.map_or(0.0, |bytes| 1.0 / (bytes * hw.cycles_per_ns));
         let contend_transfers = if uses(&workload, |op| matches!(op, Op::Contend { .. })) {
             let missing = |e| SimError::Constant { machine: machine.name.clone(), missing: e };
             machine.constants.value("contend_transfers_per_round").map_err(missing)?
@@ -116,6 +126,8 @@ impl Setup {
             rules: CoreRules::new(kernel),
             workload,
             memory,
+            numa_balancing,
+            copy_ns_per_byte,
             contend_transfers,
             hotplug,
             governed,

@@ -7,6 +7,7 @@ use crate::events::NEVER;
 use crate::hardware::{Effort, Hardware, Travel};
 use crate::idle::Memory;
 use crate::kernel_locks::KernelLocks;
+use crate::pages::Pages;
 use crate::pelt_clock::PeltClock;
 use crate::queue_lines::QueueLines;
 use crate::rng::Stream;
@@ -100,6 +101,26 @@ pub enum Request {
         /// The CPU that pulls.
         to: Cpu,
     },
+    /// Move a task to the node of its memory (`migrate_task_to`).
+    NumaMove {
+        /// The task.
+        task: TaskId,
+        /// The CPU that it was on.
+        from: Cpu,
+        /// The CPU for it.
+        to: Cpu,
+    },
+    /// Let two tasks change places (`migrate_swap`).
+    NumaSwap {
+        /// The task that asks.
+        task: TaskId,
+        /// The CPU that it was on.
+        from: Cpu,
+        /// The other, which goes there.
+        other: TaskId,
+        /// The CPU that this one was on.
+        to: Cpu,
+    },
 }
 
 /// Something that a class did and the observer has not seen yet.
@@ -145,6 +166,8 @@ pub struct World<'a> {
     pub(crate) locks: KernelLocks,
     /// Who has the lines of run queues.
     pub(crate) queue_lines: QueueLines,
+    /// On which nodes tasks' memory lies.
+    pub(crate) pages: Pages,
     /// Draws of balancing.
     pub(crate) balance_draws: Stream,
     /// Counters.

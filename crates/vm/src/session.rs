@@ -60,6 +60,8 @@ pub struct Answer {
     pub scheduler: Option<Outcome>,
     /// By path of a control group: the numbers of its `cpu.stat`, from its making to the end of the program.
     pub groups: BTreeMap<String, BTreeMap<String, u64>>,
+    /// By name: how much the numbers of `/proc/vmstat` about NUMA balancing rose.
+    pub vmstat: BTreeMap<String, u64>,
     /// What the kernel's log says went wrong: during the run, and in the first run of a boot, also before.
     pub splats: Vec<Splat>,
 }
@@ -281,6 +283,10 @@ fn answer(archive: &[u8]) -> Result<Answer, String> {
             true => groups(&text("groups")?)?,
             false => BTreeMap::new(),
         },
+        vmstat: match files.contains_key("vmstat.after") {
+            true => risen(&text("vmstat.before")?, &text("vmstat.after")?),
+            false => BTreeMap::new(),
+        },
         splats: ["log.before", "log"].into_iter().filter_map(log).flatten().collect(),
         stdout,
         schedstat: schedstat("schedstat.after")?.since(&schedstat("schedstat.before")?),
@@ -291,6 +297,17 @@ fn answer(archive: &[u8]) -> Result<Answer, String> {
             false => BTreeMap::new(),
         },
     })
+}
+
+/// How much each number of lines with a name and a number rose.
+fn risen(before: &str, after: &str) -> BTreeMap<String, u64> {
+    let numbers = |said: &str| -> BTreeMap<String, u64> {
+        let lines = said.lines().filter_map(|line| line.split_once(' '));
+        lines.filter_map(|(name, n)| Some((name.to_owned(), n.parse().ok()?))).collect()
+    };
+    let old = numbers(before);
+    let less = |name: &str, n: u64| n.saturating_sub(old.get(name).copied().unwrap_or(0));
+    numbers(after).into_iter().map(|(name, n)| (name.clone(), less(&name, n))).collect()
 }
 
 /// Lines with a number's name, its value, and the path of its group.
@@ -362,9 +379,12 @@ mod tests {
             ("schedstat.after", &after),
             ("stat.before", "ctxt 10\n"),
             ("stat.after", "ctxt 25\n"),
+            ("vmstat.before", "numa_hit 5\nnuma_hint_faults 3\n"),
+            ("vmstat.after", "numa_hit 9\nnuma_hint_faults 7\n"),
         ];
         let answer = answer(&archive(&files)).unwrap();
         assert_eq!((answer.stdout.as_str(), answer.context_switches), ("hello\n", 15));
+        assert_eq!(answer.vmstat["numa_hint_faults"], 4);
         assert!(answer.trace().is_none());
         assert_eq!(answer.schedstat.cpus[0].ttwu_count, 4);
     }
@@ -382,6 +402,7 @@ mod tests {
             trace_gz: Some(gz.finish().unwrap()),
             affinity: BTreeMap::new(),
             groups: BTreeMap::new(),
+            vmstat: BTreeMap::new(),
         };
         let mut text = String::new();
         answer.trace().unwrap().read_to_string(&mut text).unwrap();

@@ -4,8 +4,8 @@ use std::process::Command;
 use vm::programs::{FileSource, translate};
 use vm::{Arch, Cache};
 use workload::{
-    Benchmark, Distribution, Footprint, build, copies, noisy, oltp, parallel, pipeline, service,
-    stream,
+    Benchmark, Distribution, Footprint, Placement, build, copies, noisy, oltp, parallel, pipeline,
+    service, stream,
 };
 
 fn host() -> Arch {
@@ -18,8 +18,13 @@ fn host() -> Arch {
 
 fn small() -> Vec<Benchmark> {
     let (warmup_s, seconds, cpus) = (0.05, 0.3, None);
-    let memory =
-        Some(Footprint { working_set_kib: 64.0, touches_per_us: 2.0, overlap: 4.0, gb_per_s: 0.1 });
+    let memory = Some(Footprint {
+        working_set_kib: 64.0,
+        touches_per_us: 2.0,
+        overlap: 4.0,
+        gb_per_s: 0.1,
+        placement: Placement::Default,
+    });
     let distribution = Distribution::Lognormal { cv: 0.5 };
     let service = service::Params {
         load: service::Load::Open { per_s: 500.0, generators: 1 },
@@ -59,8 +64,16 @@ fn small() -> Vec<Benchmark> {
         seconds,
         cpus: cpus.clone(),
     };
-    let noisy =
-        |kind| Benchmark::Noisy(noisy::Params { kind, threads: 1, warmup_s, seconds, cpus: None });
+    let noisy = |kind| {
+        Benchmark::Noisy(noisy::Params {
+            kind,
+            threads: 1,
+            warmup_s,
+            seconds,
+            placement: Placement::Default,
+            cpus: None,
+        })
+    };
     vec![
         Benchmark::Service(service),
         Benchmark::Service(closed),
@@ -95,6 +108,7 @@ fn small() -> Vec<Benchmark> {
             passes: 2,
             element_cycles: 1.0,
             threads: Some(2),
+            placement: Placement::Default,
             cpus: cpus.clone(),
         }),
         Benchmark::Copies(copies::Params {

@@ -4,7 +4,7 @@ use machine::CpuSet;
 use std::process::Command;
 use vm::programs::{FileSource, translate};
 use vm::{Arch, Cache};
-use workload::{Benchmark, ebizzy, false_sharing, netperf, schbench, stream};
+use workload::{Benchmark, Placement, ebizzy, false_sharing, netperf, schbench, stream};
 
 fn host() -> Arch {
     match std::env::consts::ARCH {
@@ -39,6 +39,7 @@ fn small() -> [Benchmark; 5] {
             passes: 2,
             element_cycles: 1.0,
             threads: None,
+            placement: Placement::Default,
             cpus: Some(cpu),
         }),
         Benchmark::Schbench(schbench::Params {

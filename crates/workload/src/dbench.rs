@@ -25,6 +25,7 @@
 mod load;
 
 pub use crate::no_costs::NoCosts as Costs;
+use crate::placement::Placement;
 use crate::program::{
     BarrierId, Condition, Device, DeviceId, HistogramId, LockId, MemoryUse, Metric, Op, Program,
     Queue, QueueId, QueueKind, Reading, Since, Spawn, Spread, Work, Workload,
@@ -58,6 +59,8 @@ const MEMORY: MemoryUse = MemoryUse {
     touches_per_kcycle: 3.0,
     overlap: 2.0,
     stream_bytes_per_kcycle: 0.0,
+    stream_set_bytes: 0.0,
+    placement: Placement::Default,
 };
 /// Requests that a SATA drive works on at a time. Assumed: fewer than it queues (32), as all share one link.
 pub const DISK_SLOTS: u16 = 8;

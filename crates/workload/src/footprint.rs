@@ -1,5 +1,6 @@
 //! What work does to memory, as experiment files say it: by time of a thread alone, which a real program can keep to as well.
 
+use crate::placement::Placement;
 use crate::program::{MemoryUse, Op};
 use crate::{WorkloadError, check};
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,13 @@ pub struct Footprint {
     pub overlap: f64,
     /// 10^9 bytes read once from memory, in a second of work.
     pub gb_per_s: f64,
+    /// On which nodes its pages lie.
+    #[serde(default, skip_serializing_if = "Placement::is_default")]
+    pub placement: Placement,
 }
+
+/// Buffer from which bytes are read once: more than most caches hold.
+pub const ONCE_BYTES: f64 = 64.0 * 1024.0 * 1024.0;
 
 impl Footprint {
     /// Refuses amounts that cannot be.
@@ -36,6 +43,8 @@ impl Footprint {
             touches_per_kcycle: self.touches_per_us * 1e3 / cycles_per_us,
             overlap: self.overlap,
             stream_bytes_per_kcycle: self.gb_per_s * 1e6 / cycles_per_us,
+            stream_set_bytes: if self.gb_per_s > 0.0 { ONCE_BYTES } else { 0.0 },
+            placement: self.placement,
         })
     }
 }
@@ -46,8 +55,13 @@ mod tests {
 
     #[test]
     fn rates_go_by_time_alone() {
-        let used =
-            Footprint { working_set_kib: 64.0, touches_per_us: 3.0, overlap: 2.0, gb_per_s: 1.5 };
+        let used = Footprint {
+            working_set_kib: 64.0,
+            touches_per_us: 3.0,
+            overlap: 2.0,
+            gb_per_s: 1.5,
+            placement: Placement::Default,
+        };
         let Op::Memory(used) = used.begin(2000.0) else { panic!("a use of memory") };
         // 2 cycles a ns: 1000 cycles are half a us.
         assert_eq!((used.working_set_bytes, used.touches_per_kcycle), (65536.0, 1.5));

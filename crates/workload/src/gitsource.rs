@@ -10,6 +10,7 @@
 //! `true` took 0.72 ms, `git --version` 1.03 ms, and a subshell 0.13 ms.
 
 pub use crate::no_costs::NoCosts as Costs;
+use crate::placement::Placement;
 use crate::program::{MemoryUse, Metric, Op, Program, Reading, Spread, Work, Workload};
 use crate::{WorkloadError, check, launch};
 use machine::CpuSet;
@@ -87,6 +88,8 @@ const GIT_MEMORY: MemoryUse = MemoryUse {
     touches_per_kcycle: 4.0,
     overlap: 2.0,
     stream_bytes_per_kcycle: 0.0,
+    stream_set_bytes: 0.0,
+    placement: Placement::Default,
 };
 const TOOL_MEMORY: MemoryUse = MemoryUse { working_set_bytes: 64.0 * 1024.0, ..GIT_MEMORY };
 

@@ -10,6 +10,7 @@
 //! back when it has read its makefile and takes one for each object, where make uses the one it has for the first.
 
 pub use crate::no_costs::NoCosts as Costs;
+use crate::placement::Placement;
 use crate::program::{
     MemoryUse, Metric, Op, Program, ProgramId, QueueId, Reading, Spread, Work, Workload,
 };
@@ -57,6 +58,8 @@ const COMPILER_MEMORY: MemoryUse = MemoryUse {
     touches_per_kcycle: 4.0,
     overlap: 1.5,
     stream_bytes_per_kcycle: 0.0,
+    stream_set_bytes: 0.0,
+    placement: Placement::Default,
 };
 const ASSEMBLER_MEMORY: MemoryUse = MemoryUse { working_set_bytes: 2.0 * MIB, ..COMPILER_MEMORY };
 /// A linker goes through all objects.
@@ -64,6 +67,7 @@ const LINKER_MEMORY: MemoryUse = MemoryUse {
     working_set_bytes: 256.0 * MIB,
     overlap: 2.0,
     stream_bytes_per_kcycle: 100.0,
+    stream_set_bytes: 256.0 * MIB,
     ..COMPILER_MEMORY
 };
 

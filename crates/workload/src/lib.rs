@@ -28,6 +28,7 @@ pub mod noisy;
 pub mod oltp;
 pub mod parallel;
 pub mod pipeline;
+mod placement;
 mod program;
 pub mod replay;
 pub mod rtapp;
@@ -86,6 +87,7 @@ pub use benchmarks::{Benchmark, BuildError, Target, no_traces};
 pub use counter::Counter;
 pub use distribution::Distribution;
 pub use footprint::Footprint;
+pub use placement::{Nodes, Placement};
 pub use program::{
     BarrierId, Capacity, Chunks, Clients, CondId, Condition, CounterId, Device, DeviceId, FlagId,
     Histogram, HistogramId, IdleExit, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op,

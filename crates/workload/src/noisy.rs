@@ -7,6 +7,7 @@
 
 pub use crate::clock_costs::ClockCosts as Costs;
 use crate::footprint::Footprint;
+use crate::placement::Placement;
 use crate::program::{
     HistogramId, Metric, Missed, Op, Program, Reading, Since, Spread, Work, Workload,
 };
@@ -73,6 +74,9 @@ pub struct Params {
     pub warmup_s: f64,
     /// Measured time in seconds.
     pub seconds: f64,
+    /// On which nodes its memory lies.
+    #[serde(default, skip_serializing_if = "Placement::is_default")]
+    pub placement: Placement,
     /// CPUs it is bound to; all where absent.
     pub cpus: Option<CpuSet>,
 }
@@ -128,6 +132,7 @@ impl Params {
             touches_per_us: 0.0,
             overlap: OVERLAP,
             gb_per_s: 0.0,
+            placement: self.placement,
         };
         match self.kind {
             Kind::Bandwidth { gb_per_s } => Some(Footprint { gb_per_s, ..none }),

@@ -10,6 +10,7 @@
 
 pub use crate::clock_costs::ClockCosts as Costs;
 use crate::parallel;
+use crate::placement::Placement;
 use crate::program::{HistogramId, MemoryUse, Metric, Op, Program, Reading, Since, Work, Workload};
 use crate::{WorkloadError, check, launch};
 use machine::CpuSet;
@@ -38,6 +39,9 @@ pub struct Params {
     pub element_cycles: f64,
     /// Threads that are free to move; where absent, one is bound to each of `cpus`.
     pub threads: Option<u16>,
+    /// On which nodes the arrays lie.
+    #[serde(default, skip_serializing_if = "Placement::is_default")]
+    pub placement: Placement,
     /// CPUs: with a thread bound to each, or those that free threads may use, which are all where absent.
     pub cpus: Option<CpuSet>,
 }
@@ -72,6 +76,7 @@ struct Pass {
     /// Elements of the thread.
     part: f64,
     element_cycles: f64,
+    placement: Placement,
     together: Op,
 }
 
@@ -80,6 +85,8 @@ impl Pass {
     fn memory(&self, bytes: f64) -> Op {
         Op::Memory(MemoryUse {
             working_set_bytes: self.part * ELEMENT_BYTES,
+            stream_set_bytes: 3.0 * self.part * ELEMENT_BYTES,
+            placement: self.placement,
             touches_per_kcycle: 0.0,
             overlap: 1.0,
             stream_bytes_per_kcycle: bytes / self.element_cycles * 1000.0,
@@ -120,7 +127,8 @@ pub fn build(params: &Params, costs: &Costs, online: &CpuSet) -> Result<Workload
         false => Op::Barrier(barrier),
     };
     let part = elements / threads as f64;
-    let pass = Pass { part, element_cycles: params.element_cycles, together };
+    let pass =
+        Pass { part, element_cycles: params.element_cycles, placement: params.placement, together };
     let times = KERNELS.map(|_| w.histogram(None));
     let mut main = Vec::new();
     let mut cpus = None;

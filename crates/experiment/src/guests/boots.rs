@@ -7,6 +7,7 @@ use crate::ExperimentError;
 use crate::engine::EngineError;
 use crate::group_stats::{self, Stats};
 use crate::journal::Journal;
+use crate::numa_stats;
 use crate::run::{Progress, collect};
 use machine::Machine;
 use machine::distance::Distances;
@@ -168,7 +169,8 @@ impl Bench {
     /// What is counted in every run.
     fn schema(&self) -> Vec<Counter> {
         let groups = group_stats::schema(&group_stats::paths(&self.plan.file));
-        schema(self.has_schedulers()).into_iter().chain(groups).collect()
+        let numa = numa_stats::schema(&self.plan.file);
+        schema(self.has_schedulers()).into_iter().chain(groups).chain(numa).collect()
     }
 
     /// Runs everything that `journal` lacks and adds each run to it.
@@ -387,6 +389,7 @@ impl Bench {
         let mut counters = counters(answer, &ground.distances, self.has_schedulers());
         let groups = group_stats::paths(&self.plan.file);
         counters.extend(group_stats::values(&groups, &Stats::new(), &answer.groups));
+        counters.extend(numa_stats::values(&self.plan.file, &answer.vmstat));
         let seed = self.plan.seed(job.variant, task.1);
         Ok(Run { run: task.1, seed, metrics, single_times, counters })
     }

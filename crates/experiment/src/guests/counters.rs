@@ -80,6 +80,7 @@ mod tests {
             trace_gz: None,
             affinity: Default::default(),
             groups: Default::default(),
+            vmstat: Default::default(),
             scheduler: None,
             splats,
         }

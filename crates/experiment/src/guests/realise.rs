@@ -114,6 +114,8 @@ pub struct Realised {
     pub hotplug: Vec<(f64, GuestCpu, bool)>,
     /// Control groups, those above first; CPUs are the guest's.
     pub groups: Vec<Group>,
+    /// Whether NUMA balancing is on, where that is said.
+    pub numa_balancing: Option<bool>,
 }
 
 /// Mechanisms that the kernel switches itself, by its own names.
@@ -182,7 +184,8 @@ impl Realised {
         let groups = plan.file.groups(at).into_iter().map(|group| in_guest(group, &board));
         let groups = groups.collect::<Result<_, _>>()?;
         let boot = Boot { kernel: image, plain, append };
-        Ok(Realised { boot, features, offline, scheduler: scheduler.cloned(), hotplug, groups })
+        let (scheduler, numa_balancing) = (scheduler.cloned(), variant.numa_balancing);
+        Ok(Realised { boot, features, offline, scheduler, hotplug, groups, numa_balancing })
     }
 }
 

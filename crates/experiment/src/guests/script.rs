@@ -9,6 +9,9 @@ use vm::session::GuestRun;
 /// Time in s that a guest has to come to rest before a run.
 const REST_S: f64 = 0.5;
 
+/// Where a kernel says whether it balances memory between nodes.
+const NUMA: &str = "/proc/sys/kernel/numa_balancing";
+
 /// The scripts of a run of `program` under `variant`, where it begins in the control group `group`, in a guest whose clock is slower than this computer's by `slowed`.
 pub fn run(program: &Program, variant: &Realised, group: Option<&str>, slowed: u32) -> GuestRun {
     let offline: Vec<String> = variant.offline.iter().map(GuestCpu::to_string).collect();
@@ -23,6 +26,11 @@ pub fn run(program: &Program, variant: &Realised, group: Option<&str>, slowed: u
         before.push_str(&format!("feature {} || exit 1\n", variant.features.join(" ")));
         let undone: Vec<String> = variant.features.iter().map(|f| opposite(f)).collect();
         after.push_str(&format!("feature {}\n", undone.join(" ")));
+    }
+    if let Some(on) = variant.numa_balancing {
+        let on = u8::from(on);
+        before.push_str(&format!("cat {NUMA} > /tmp/numa && echo {on} > {NUMA} || exit 1\n"));
+        after.push_str(&format!("cat /tmp/numa > {NUMA}\n"));
     }
     let (made, gone) = groups::scripts(&variant.groups);
     before.push_str(&made);
@@ -113,6 +121,7 @@ mod tests {
             scheduler: Some(scheduler.clone()),
             hotplug: vec![],
             groups: vec![],
+            numa_balancing: Some(false),
         };
         let program = Program {
             packages: vec![],
@@ -127,9 +136,16 @@ mod tests {
         assert_eq!(with.scheduler, Some(scheduler));
         assert_eq!(
             with.before,
-            "switch 0 3 || exit 1\nfeature NO_SIS_UTIL || exit 1\nscheduler_on || exit 1\nsleep 0.5000\n"
+            "switch 0 3 || exit 1\nfeature NO_SIS_UTIL || exit 1\n\
+             cat /proc/sys/kernel/numa_balancing > /tmp/numa \
+             && echo 0 > /proc/sys/kernel/numa_balancing || exit 1\n\
+             scheduler_on || exit 1\nsleep 0.5000\n"
         );
-        assert_eq!(with.after, "scheduler_off || exit 1\nswitch 1 3\nfeature SIS_UTIL\n");
+        assert_eq!(
+            with.after,
+            "scheduler_off || exit 1\nswitch 1 3\nfeature SIS_UTIL\n\
+             cat /tmp/numa > /proc/sys/kernel/numa_balancing\n"
+        );
         variant.scheduler = None;
         let without = run(&program, &variant, None, 1);
         assert_eq!(without.scheduler, None);

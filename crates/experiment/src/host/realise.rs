@@ -263,9 +263,13 @@ impl Running {
         if let Some(word) = &host.transparent_hugepages {
             add("host.transparent_hugepages".to_owned(), KernelFile::choice(THP, word));
         }
-        if let Some(on) = host.numa_balancing {
+        let both = [
+            ("numa_balancing", variant.numa_balancing),
+            ("host.numa_balancing", host.numa_balancing),
+        ];
+        for (field, on) in both.into_iter().filter_map(|(field, on)| Some((field, on?))) {
             let file = KernelFile::sysctl("kernel.numa_balancing", u8::from(on));
-            add("host.numa_balancing".to_owned(), file);
+            add(field.to_owned(), file);
         }
         for (path, value) in &host.files {
             add(format!("host.files.{path}"), KernelFile::value(path, value));

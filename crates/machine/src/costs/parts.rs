@@ -189,6 +189,8 @@ pub struct Parts {
     pub exec: f64,
     /// The end of a process.
     pub exit: f64,
+    /// A fault on a page, one of 4 KiB that is new.
+    pub fault: f64,
     /// What of `fork` is done under locks of the list of all processes and of their numbers.
     pub fork_held: Work,
     /// What of the end of a process is.
@@ -233,6 +235,7 @@ impl Parts {
             fork_elsewhere: fork.less(here).lines,
             exec: own("exec", Peer::SameCpu, false)?.instructions,
             exit: counts.side("fork", Peer::SameCpu, false, "child", |o| o.child)?.instructions,
+            fault: own("fault", Peer::None, false)?.instructions,
             into_idle: counts.take("pipe", Peer::Idle)?.instructions,
             switch_held: counts.held("pipe", Peer::SameCpu, &[SideName::Take], RUN_QUEUE)?,
             fork_held: counts.held("fork", Peer::SameCpu, &[SideName::Give], PROCESSES)?,

@@ -96,6 +96,7 @@ fn facts(v: &VariantEntry, groups: Vec<String>) -> Vec<String> {
         mechanisms,
         hz,
         smt,
+        numa_balancing,
         hotplug,
         frequency,
         prefetch,
@@ -112,6 +113,7 @@ fn facts(v: &VariantEntry, groups: Vec<String>) -> Vec<String> {
     facts.extend(debug.iter().map(|(name, value)| format!("{name}={value}")));
     facts.extend(sysctl.iter().map(|(name, value)| format!("{name}={value}")));
     facts.extend(hz.map(|hz| format!("HZ {hz}")));
+    facts.extend(numa_balancing.map(|on| format!("NUMA balancing {}", on_off(on))));
     facts.extend(frequency.iter().flat_map(|f| f.set()));
     facts.extend(prefetch.iter().flat_map(|p| p.set()));
     facts.extend(scheduler.iter().map(|scheduler| scheduler.set()));

@@ -1,9 +1,10 @@
 //! Memory bandwidth of a node among the CPUs that use its memory.
 //!
-//! `pace` calls `demand` when it has foreseen how many bytes a core cycle of a CPU moves, and when that ends. What the
-//! CPU would move at its present rate goes into the node's list, and `fair_level` shares the supply anew. The CPU gets
-//! its `floor_ns`, the time that a core cycle takes at least. If the level has changed by more than a trifle, each
-//! other user is settled, gets its new floor, is slowed down, aimed and armed (`hold_back`).
+//! `pace` calls `demand` when it has foreseen how many bytes a core cycle of a CPU moves from and to each node, and when that
+//! ends. What the CPU would move at its present rate goes into each node's list, and `fair_level` shares the supply anew.
+//! The CPU gets its `floor_ns`, the time that a core cycle takes at least: as it draws from several nodes side by side, that
+//! of the slowest. If a level has changed by more than a trifle, each other user is settled, gets its new floor, is slowed
+//! down, aimed and armed (`hold_back`).
 //!
 //! The CPU that asks is left to `pace`, which slows it down afterwards. `working_sets` computes the bytes, and the
 //! latency of memory is in its forecast, not here. `crate::hypervisor` uses `fair_level` too.
@@ -56,15 +57,35 @@ pub(crate) fn fair_level(wanted: impl Iterator<Item = f64> + Clone, supply: f64)
 }
 
 impl<K: Core, T: Trace> Sim<'_, K, T> {
-    /// `cpu` moves so many bytes a core cycle from or to memory of `node`; 0 where it stops.
-    pub(super) fn demand(&mut self, cpu: Cpu, node: u16, bytes_per_cycle: f64) {
+    /// `cpu` moves so many bytes a core cycle from or to memory of each node as [`Memory::ahead`](super::memory::Memory) says.
+    pub(super) fn demand(&mut self, cpu: Cpu) {
+        let draws = self.memory.ahead.iter().any(|&bytes| bytes > 0.0);
+        if !draws && !self.memory.paces[cpu as usize].draws {
+            return;
+        }
+        self.memory.paces[cpu as usize].draws = draws;
+        let nodes = self.memory.nodes.len();
+        let before = cpu as usize * nodes;
+        for node in 0..nodes {
+            let drawn =
+                std::mem::replace(&mut self.memory.drawn[before + node], self.memory.ahead[node]);
+            if drawn > 0.0 && self.memory.ahead[node] == 0.0 {
+                self.share_anew(cpu, node);
+            }
+        }
+        for node in 0..nodes {
+            if self.memory.drawn[before + node] > 0.0 {
+                self.share_anew(cpu, node);
+            }
+        }
+        self.memory.paces[cpu as usize].floor_ns = self.floor_ns(cpu, None);
+    }
+
+    /// `cpu` wants another amount from `node` than before: its users share anew.
+    fn share_anew(&mut self, cpu: Cpu, node: usize) {
         let Some(memory) = &self.setup.memory else { return };
-        let supply = memory.bandwidth[node as usize];
-        let (rate, clock) = (self.w.cpus[cpu as usize].rate, self.w.cpus[cpu as usize].clock);
-        let pace = &mut self.memory.paces[cpu as usize];
-        pace.bytes_per_cycle = bytes_per_cycle;
-        let wanted = bytes_per_cycle / (1.0 / rate + pace.memory.ns(clock));
-        let load = &mut self.memory.nodes[node as usize];
+        let wanted = self.wanted(cpu, node);
+        let load = &mut self.memory.nodes[node];
         let at = load.users.iter().position(|u| u.0 == cpu);
         match (at, wanted > 0.0) {
             (Some(at), true) => load.users[at].1 = wanted,
@@ -74,31 +95,57 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             (None, true) => load.users.push((cpu, wanted)),
             (None, false) => {}
         }
-        let level = fair_level(load.users.iter().map(|u| u.1), supply);
+        let level = fair_level(load.users.iter().map(|u| u.1), memory.bandwidth[node]);
         let before = load.level;
         let near = before.is_finite() && (level - before).abs() <= SMALL * before;
-        let same = level == before || near;
-        if !same {
+        if level != before && !near {
             load.level = level;
-        }
-        let level = load.level;
-        self.memory.paces[cpu as usize].floor_ns = bytes_per_cycle / level;
-        if !same {
-            self.hold_back(cpu, node, level);
+            self.hold_back(cpu, node);
         }
     }
 
-    /// Gives the users of `node` but `cpu` their new level.
-    fn hold_back(&mut self, cpu: Cpu, node: u16, level: f64) {
-        for i in 0..self.memory.nodes[node as usize].users.len() {
-            let other = self.memory.nodes[node as usize].users[i].0;
+    /// Bytes a ns that `cpu` would move from or to `node` if only the other nodes held it back.
+    fn wanted(&self, cpu: Cpu, node: usize) -> f64 {
+        let c = &self.w.cpus[cpu as usize];
+        let alone_ns = 1.0 / c.rate + self.memory.paces[cpu as usize].memory.ns(c.clock);
+        let bytes = self.memory.drawn[cpu as usize * self.memory.nodes.len() + node];
+        bytes / alone_ns.max(self.floor_ns(cpu, Some(node)))
+    }
+
+    /// What a core cycle of `cpu` takes at least by the levels of all nodes but `left_out`. It draws from them side by side.
+    fn floor_ns(&self, cpu: Cpu, left_out: Option<usize>) -> f64 {
+        let nodes = self.memory.nodes.len();
+        let drawn = &self.memory.drawn[cpu as usize * nodes..][..nodes];
+        let users = drawn.iter().zip(&self.memory.nodes).enumerate();
+        let others = users.filter(|(node, (bytes, _))| Some(*node) != left_out && **bytes > 0.0);
+        others.map(|(_, (bytes, load))| bytes / load.level).fold(0.0, f64::max)
+    }
+
+    /// The users of `node` but `cpu` go on at its new level.
+    fn hold_back(&mut self, cpu: Cpu, node: usize) {
+        for i in 0..self.memory.nodes[node].users.len() {
+            let other = self.memory.nodes[node].users[i].0;
             if other != cpu {
                 self.settle(other);
-                let pace = &mut self.memory.paces[other as usize];
-                pace.floor_ns = pace.bytes_per_cycle / level;
+                self.memory.paces[other as usize].floor_ns = self.floor_ns(other, None);
+                self.want_elsewhere(other, node);
                 self.slow_down(other);
                 self.aim(other);
                 self.arm(other);
+            }
+        }
+    }
+
+    /// Notes what `cpu` wants of nodes other than `node`, whose level has changed. They share anew when one of their users is
+    /// next looked at, a tick later at most.
+    fn want_elsewhere(&mut self, cpu: Cpu, node: usize) {
+        for other in (0..self.memory.nodes.len()).filter(|&n| n != node) {
+            if self.memory.drawn[cpu as usize * self.memory.nodes.len() + other] > 0.0 {
+                let wanted = self.wanted(cpu, other);
+                let mut users = self.memory.nodes[other].users.iter_mut();
+                if let Some(user) = users.find(|u| u.0 == cpu) {
+                    user.1 = wanted;
+                }
             }
         }
     }

@@ -7,6 +7,7 @@
 use super::Sim;
 use super::cpu::Step;
 use crate::SimError;
+use crate::class::{Faulted, Hint};
 use crate::counters::Counters;
 use crate::setup::Prepared;
 use crate::topology::Cpu;
@@ -107,6 +108,10 @@ pub(crate) trait Core: Sized {
     }
     /// `arch_scale_freq_capacity` of `cpu` is `scale` from now on.
     fn invariant(&mut self, _cpu: Cpu, _scale: u64) {}
+    /// `task` faulted on pages that NUMA balancing had unmapped; what that came to.
+    fn hinting_faults<T: Trace>(_: &mut Sim<'_, Self, T>, _: TaskId, _: &[Hint]) -> Faulted {
+        Faulted::default()
+    }
     /// At the end of a run: sets what the core itself has counted.
     fn count(&self, _counters: &mut Counters) {}
     /// Whether [`Core::failure`] has something to tell.

@@ -8,6 +8,7 @@ use super::bandwidth::NodeLoad;
 use super::lines::LineUser;
 use super::pace::Pace;
 use super::working_sets::WorkingSets;
+use crate::class::Hint;
 use crate::setup::Setup;
 use workload::Op;
 
@@ -21,6 +22,12 @@ pub(super) struct Memory {
     pub(super) working_sets: WorkingSets,
     /// By node.
     pub(super) nodes: Vec<NodeLoad>,
+    /// By CPU and node, row by row: bytes that a core cycle of the CPU moves from or to the node's memory.
+    pub(super) drawn: Vec<f64>,
+    /// By node: what a CPU is about to move in a core cycle.
+    pub(super) ahead: Vec<f64>,
+    /// Room for faults on pages that NUMA balancing unmapped.
+    pub(super) hints: Vec<Hint>,
     /// By line: who uses it now.
     pub(super) lines: Vec<Vec<LineUser>>,
 }
@@ -28,12 +35,15 @@ pub(super) struct Memory {
 impl Memory {
     pub(super) fn new(setup: &Setup) -> Memory {
         let memory = setup.memory.as_ref();
-        let bandwidth = memory.iter().flat_map(|m| &m.bandwidth);
+        let nodes = memory.map_or(0, |m| m.bandwidth.len());
         Memory {
             paced: setup.workload.programs.iter().any(|p| p.ops.iter().any(is_paced)),
             paces: vec![Pace::default(); setup.topo.nr_cpus],
             working_sets: memory.map_or_else(WorkingSets::default, WorkingSets::new),
-            nodes: bandwidth.map(|_| NodeLoad::new()).collect(),
+            nodes: vec![NodeLoad::new(); nodes],
+            drawn: vec![0.0; nodes * setup.topo.nr_cpus],
+            ahead: vec![0.0; nodes],
+            hints: Vec::new(),
             lines: vec![Vec::new(); setup.workload.lines as usize],
         }
     }

@@ -21,6 +21,7 @@ mod cpu;
 mod devices;
 mod frequency;
 mod governors;
+mod hints;
 mod hotplug;
 mod lines;
 mod memory;
@@ -45,6 +46,7 @@ use crate::SimError;
 use crate::events::{HORIZON_NS, NEVER};
 use crate::kernel_locks::KernelLocks;
 use crate::loops;
+use crate::pages::Pages;
 use crate::pelt_clock::PeltClock;
 use crate::queue_lines::QueueLines;
 use crate::rng::{Purpose, Stream};
@@ -282,6 +284,10 @@ pub(crate) fn world(
             .and_then(|_| Uclamp::new(&setup.rules, &setup.workload, nr_cpus)),
         locks: KernelLocks::new(&setup.topo),
         queue_lines: QueueLines::new(&setup.topo),
+        pages: match &setup.memory {
+            Some(memory) => Pages::new(memory, setup.numa_balancing),
+            None => Pages::default(),
+        },
         balance_draws: Stream::new(seed, Purpose::Balance),
         counters: Default::default(),
     }

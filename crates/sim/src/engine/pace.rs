@@ -7,8 +7,9 @@
 use super::Sim;
 use super::core::Core;
 use super::lines::LineUser;
-use super::working_sets::{Fixed, MemoryTime};
+use super::working_sets::{Fixed, MemoryTime, Place};
 use crate::events::NEVER;
+use crate::pages::Part;
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, TaskId};
@@ -24,12 +25,10 @@ pub(super) struct Pace {
     pub(super) memory: MemoryTime,
     /// Time of a core cycle for moving the line that it fights for.
     pub(super) line_ns: f64,
-    /// Time that a core cycle takes at least, by its node's bandwidth.
+    /// Time that a core cycle takes at least, by the bandwidth of the nodes from which it draws.
     pub(super) floor_ns: f64,
-    /// Bytes that a core cycle moves from or to memory.
-    pub(super) bytes_per_cycle: f64,
-    /// Node of that memory.
-    node: u16,
+    /// Whether it moves bytes from or to memory.
+    pub(super) draws: bool,
     /// Core cycles done and not accounted for.
     pub(super) cycles: f64,
     pub(super) line: Option<LineId>,
@@ -49,8 +48,9 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     /// `task`, which runs on `cpu`, uses memory like this from now on.
     pub(super) fn set_memory(&mut self, cpu: Cpu, task: TaskId, used: MemoryUse) {
         self.leave_memory(cpu);
-        if let Some(fixed) = self.fixed() {
-            self.memory.working_sets.begin(fixed, cpu, task, used);
+        if self.setup.memory.is_some() {
+            self.memory.working_sets.begin(task, used);
+            self.w.pages.begin(task, &used);
         }
     }
 
@@ -98,27 +98,44 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             | Doing::AtBarrier { .. }
             | Doing::Units { .. } => most,
         };
-        let node = self.memory.working_sets.home(task).unwrap_or(0);
-        let (memory, bytes) = if cycles > 0.0 {
-            let ahead = self.memory.working_sets.forecast(fixed, cpu, task, cycles);
-            (ahead.memory.times(1.0 / cycles), ahead.memory_bytes / cycles)
-        } else {
-            (MemoryTime::default(), 0.0)
-        };
+        let mut memory = MemoryTime::default();
+        self.memory.ahead.fill(0.0);
+        if cycles > 0.0 {
+            let place = self.place_of(cpu, task, fixed);
+            let ahead = self.memory.working_sets.forecast(fixed, place, cycles);
+            memory = ahead.memory.times(1.0 / cycles);
+            let here = fixed.memory.node_of[cpu as usize];
+            for (node, bytes) in self.memory.ahead.iter_mut().enumerate() {
+                let share = |part| self.w.pages.share(task, part, here, node);
+                let of_set = if ahead.set_bytes > 0.0 { share(Part::Set) } else { 0.0 };
+                let of_stream = if ahead.stream_bytes > 0.0 { share(Part::Stream) } else { 0.0 };
+                *bytes =
+                    (ahead.set_bytes * of_set + ahead.stream_bytes * of_stream).max(0.0) / cycles;
+            }
+        }
         let pace = &mut self.memory.paces[cpu as usize];
         pace.task = Some(task);
-        pace.node = node;
         pace.memory = memory;
-        if bytes > 0.0 || pace.bytes_per_cycle > 0.0 {
-            self.demand(cpu, node, bytes);
-        }
+        self.demand(cpu);
+    }
+
+    /// Where `task` computes on `cpu`, and how far its memory is from there.
+    fn place_of(&self, cpu: Cpu, task: TaskId, fixed: Fixed) -> Place {
+        let here = fixed.memory.node_of[cpu as usize];
+        Place { cpu, task, memory_ns: self.w.pages.mean_latency_ns(task, here) }
     }
 
     fn account(&mut self, cpu: Cpu, task: TaskId, fixed: Fixed) {
         let pace = &mut self.memory.paces[cpu as usize];
         let cycles = std::mem::take(&mut pace.cycles);
         let paid = pace.memory.times(cycles);
-        self.memory.working_sets.account(fixed, cpu, task, cycles, paid);
+        let place = self.place_of(cpu, task, fixed);
+        let done = self.memory.working_sets.account(fixed, place, cycles, paid);
+        let here = fixed.memory.node_of[cpu as usize];
+        self.w.pages.touch(task, here, done.touches, done.stream_bytes);
+        if self.setup.numa_balancing {
+            self.hinting_faults(task, here, (done.touches, done.stream_bytes));
+        }
     }
 
     /// Ends the memory use that counts on `cpu`.
@@ -131,10 +148,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         let pace = &mut self.memory.paces[cpu as usize];
         pace.cycles = 0.0;
         pace.memory = MemoryTime::default();
-        if pace.bytes_per_cycle > 0.0 {
-            let node = pace.node;
-            self.demand(cpu, node, 0.0);
-        }
+        self.memory.ahead.fill(0.0);
+        self.demand(cpu);
     }
 
     /// Brings the CPU's slow-down into line with its pace and rate. Its time must be settled.

@@ -395,6 +395,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
     fn exit(&mut self, cpu: Cpu, task: TaskId) -> Step {
         let t = &mut self.w.tasks[task.index()];
         t.state = State::Dead;
+        self.w.pages.end(task);
         self.progress.active -= u32::from(!t.daemon);
         self.w.uclamp_dec(task);
         self.w.hold_process_locks(cpu, self.w.hw.kernel.exit_held);

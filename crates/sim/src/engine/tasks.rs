@@ -19,7 +19,9 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let (program, parent, nice) = (new.program, new.parent, new.nice);
         self.progress.active += u32::from(!new.daemon);
         let group = self.group_of(program, parent);
-        self.w.tasks.push(Task { mm: task.0, group, ..new });
+        // Without one of another's, an address space of its own.
+        let mm = if new.mm == u32::MAX { task.0 } else { new.mm };
+        self.w.tasks.push(Task { mm, group, ..new });
         if let Some(uclamp) = &mut self.w.uclamp {
             uclamp.fork(parent);
         }
@@ -79,13 +81,11 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             daemon: p.daemon,
             client: p.client,
             parent: Some(parent),
+            mm: if thread { p.mm } else { u32::MAX },
             affinity,
             ..Task::new(program, cpu, allowed)
         });
         self.w.tasks[parent.index()].children += 1;
-        if thread {
-            self.w.tasks[child.index()].mm = self.w.tasks[parent.index()].mm;
-        }
         K::start(self, child, cpu, parent)
     }
 

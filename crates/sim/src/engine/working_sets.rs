@@ -1,11 +1,11 @@
 //! What caches hold of each task's working set, brought up to date when a task's work is accounted for.
 //!
 //! `pace` calls at three moments. `begin` says how a task uses memory from now on: a set of the same size keeps what is
-//! warm, another starts cold, with its memory on the node of the CPU. `account` takes the cycles that were done,
+//! warm, another starts cold. `account` takes the cycles that were done,
 //! updates what is warm, and adds what they cost beyond what was paid to what the task owes. `forecast` says what the
 //! next cycles will cost, debt included, and changes nothing. Both go by `WorkingSet::outcome`: touches hit the CPU's
 //! caches, first level first; what misses comes from last-level caches elsewhere that still hold it, and the rest from
-//! memory of the home node.
+//! memory, on whose nodes `crate::pages` has the set.
 //!
 //! Tasks affect each other through `filled_bytes` alone: what others brought into a cache evicts part of what was warm.
 //! How a cache fills is `crate::warmth`'s; what things cost is `hardware::Memory`'s. No clock, rate or event is known
@@ -34,8 +34,6 @@ struct Warm {
 #[derive(Debug)]
 struct WorkingSet {
     used: MemoryUse,
-    /// Node of its memory.
-    home: u16,
     warm: Vec<Warm>,
     /// Memory time of work done that the task has not spent yet; what others did meanwhile is known late.
     owed: MemoryTime,
@@ -55,7 +53,17 @@ impl MemoryTime {
         *(if at_core_clock { &mut self.core_ns } else { &mut self.ns }) += ns;
     }
 
-    fn plus(self, more: MemoryTime) -> MemoryTime {
+    /// Of work of the core, in ns at the nominal clock.
+    pub(super) fn of_core(core_ns: f64) -> MemoryTime {
+        MemoryTime { ns: 0.0, core_ns }
+    }
+
+    /// Of memory, in ns.
+    pub(super) fn of_memory(ns: f64) -> MemoryTime {
+        MemoryTime { ns, core_ns: 0.0 }
+    }
+
+    pub(super) fn plus(self, more: MemoryTime) -> MemoryTime {
         MemoryTime { ns: self.ns + more.ns, core_ns: self.core_ns + more.core_ns }
     }
 
@@ -77,8 +85,12 @@ impl MemoryTime {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outcome {
     pub(super) memory: MemoryTime,
-    /// From or to memory.
-    pub(super) memory_bytes: f64,
+    /// Of the working set, from memory.
+    pub(super) set_bytes: f64,
+    /// Streamed, from or to memory.
+    pub(super) stream_bytes: f64,
+    /// Touches of the working set, in caches or not.
+    pub(super) touches: f64,
     /// By level: warm bytes at the end, and bytes that came in.
     levels: [(f64, f64); MAX_LEVELS],
     /// Part of the working set that was not touched.
@@ -101,52 +113,55 @@ pub(super) struct Fixed<'a> {
     pub(super) topo: &'a Topology,
 }
 
+/// Where a task computes, and what its touches cost that no cache holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) cpu: Cpu,
+    pub(super) task: TaskId,
+    /// Mean latency of its working set's memory for the CPU, in ns.
+    pub(super) memory_ns: f64,
+}
+
 impl WorkingSets {
     pub(super) fn new(memory: &Memory) -> WorkingSets {
         WorkingSets { sets: Vec::new(), filled_bytes: vec![0.0; memory.caches.len()] }
     }
 
-    /// From now on `task`, which runs on `cpu`, uses memory like this.
-    pub(super) fn begin(&mut self, fixed: Fixed, cpu: Cpu, task: TaskId, used: MemoryUse) {
+    /// From now on `task` uses memory like this.
+    pub(super) fn begin(&mut self, task: TaskId, used: MemoryUse) {
         if self.sets.len() <= task.index() {
             self.sets.resize_with(task.index() + 1, || None);
         }
         let slot = &mut self.sets[task.index()];
-        let same = |s: &&mut WorkingSet| s.used.working_set_bytes == used.working_set_bytes;
+        let same = |s: &&mut WorkingSet| s.used.is_same_memory(&used);
         if let Some(set) = slot.as_mut().filter(same) {
             set.used = used;
             return;
         }
         // What the task owes for the set before remains.
         let owed = slot.as_ref().map_or(MemoryTime::default(), |s| s.owed);
-        let home = fixed.memory.node_of[cpu as usize];
-        *slot = Some(WorkingSet { used, home, warm: Vec::with_capacity(MAX_PLACES), owed });
+        *slot = Some(WorkingSet { used, warm: Vec::with_capacity(MAX_PLACES), owed });
     }
 
     pub(super) fn has(&self, task: TaskId) -> bool {
         self.sets.get(task.index()).is_some_and(Option::is_some)
     }
 
-    /// Node of the task's memory.
-    pub(super) fn home(&self, task: TaskId) -> Option<u16> {
-        Some(self.sets.get(task.index())?.as_ref()?.home)
-    }
-
-    /// `task` did `cycles` on `cpu` since it was last accounted for, and spent `paid` on memory.
+    /// The task did `cycles` since it was last accounted for, and spent `paid` on memory; what came of that.
     pub(super) fn account(
         &mut self,
         fixed: Fixed,
-        cpu: Cpu,
-        task: TaskId,
+        place: Place,
         cycles: f64,
         paid: MemoryTime,
-    ) {
+    ) -> Outcome {
+        let Place { cpu, task, .. } = place;
         let WorkingSets { sets, filled_bytes } = self;
-        let Some(Some(set)) = sets.get_mut(task.index()) else { return };
+        let Some(Some(set)) = sets.get_mut(task.index()) else { return Outcome::default() };
         let path = fixed.memory.path(cpu);
         path.iter().for_each(|&cache| set.note(cache, path, filled_bytes));
         let came_in = |w: &Warm| filled_bytes[w.cache as usize] - w.seen_bytes;
-        let outcome = set.outcome(fixed, cpu, cycles, filled_bytes, came_in);
+        let outcome = set.outcome(fixed, place, cycles, filled_bytes, came_in);
         set.owed = set.owed.plus(outcome.memory).plus(paid.times(-1.0));
         for warm in &mut set.warm {
             let filled = &mut filled_bytes[warm.cache as usize];
@@ -165,13 +180,22 @@ impl WorkingSets {
             }
             warm.seen_bytes = *filled;
         }
+        outcome
     }
 
-    /// What the next `cycles` of `task` on `cpu` will cost if others go on as in the work accounted for last, with what it owes.
-    pub(super) fn forecast(&self, fixed: Fixed, cpu: Cpu, task: TaskId, cycles: f64) -> Outcome {
-        let Some(Some(set)) = self.sets.get(task.index()) else { return Outcome::default() };
+    /// `task` has spent `more` time than it was slowed down for.
+    pub(super) fn owe(&mut self, task: TaskId, more: MemoryTime) {
+        if let Some(Some(set)) = self.sets.get_mut(task.index()) {
+            set.owed = set.owed.plus(more);
+        }
+    }
+
+    /// What the next `cycles` will cost if others go on as in the work accounted for last, with what the task owes.
+    pub(super) fn forecast(&self, fixed: Fixed, place: Place, cycles: f64) -> Outcome {
+        let set = self.sets.get(place.task.index());
+        let Some(Some(set)) = set else { return Outcome::default() };
         let others = |w: &Warm| w.pressure * cycles;
-        let mut outcome = set.outcome(fixed, cpu, cycles, &self.filled_bytes, others);
+        let mut outcome = set.outcome(fixed, place, cycles, &self.filled_bytes, others);
         outcome.memory = outcome.memory.plus(set.owed).positive();
         outcome
     }
@@ -192,19 +216,19 @@ impl WorkingSet {
         self.warm.push(Warm { cache, bytes: 0.0, seen_bytes, pressure: 0.0 });
     }
 
-    /// `cycles` on `cpu`, while `others` come into each cache.
+    /// `cycles` at `place`, while `others` come into each cache.
     fn outcome(
         &self,
         fixed: Fixed,
-        cpu: Cpu,
+        place: Place,
         cycles: f64,
         filled_bytes: &[f64],
         others: impl Fn(&Warm) -> f64,
     ) -> Outcome {
-        let Fixed { memory, .. } = fixed;
+        let (Fixed { memory, .. }, cpu) = (fixed, place.cpu);
         let touches = cycles / 1000.0 * self.used.touches_per_kcycle;
         let stream_bytes = cycles / 1000.0 * self.used.stream_bytes_per_kcycle;
-        let mut out = Outcome::default();
+        let mut out = Outcome { touches, stream_bytes, ..Outcome::default() };
         let (mut lines, mut time) = (touches, MemoryTime::default());
         let path = memory.path(cpu);
         for (level, &number) in path.iter().enumerate() {
@@ -236,9 +260,9 @@ impl WorkingSet {
             time.add(ns, fixed.hw.at_core_clock(distance));
             lines -= fetched;
         }
-        time.add(lines * memory.memory_ns(cpu, self.home), false);
+        time.add(lines * place.memory_ns, false);
         out.memory = time.times(1.0 / self.used.overlap);
-        out.memory_bytes = lines * memory.line_bytes + stream_bytes;
+        out.set_bytes = lines * memory.line_bytes;
         out
     }
 }

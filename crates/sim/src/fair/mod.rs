@@ -2,16 +2,17 @@
 //!
 //! Functions carry the kernel's names, so that a kernel developer finds their way. `place` says where a task goes that
 //! wakes up or is new, `queue` who runs next on a CPU, `track` how much of it tasks use, and `balance` moves tasks
-//! between CPUs; `hotplug` takes new domains over. `rules` says which release has which rule, and nothing else here knows
+//! between CPUs; `numa` brings tasks and memory together; `hotplug` takes new domains over. `rules` says which release has which rule, and nothing else here knows
 //! a release. The class decides and keeps its queues; it changes no task's state, which is the engine's.
 //!
-//! Left out: core scheduling, NUMA balancing (`numa_balancing`), energy-aware placement, utilisation clamps. What a CPU
+//! Left out: core scheduling, energy-aware placement, utilisation clamps. What a CPU
 //! spends on balancing before it goes idle shows in its cost accounting only: it goes idle at once.
 
 mod balance;
 mod decide;
 mod follow;
 mod hotplug;
+mod numa;
 mod place;
 mod queue;
 mod rules;
@@ -21,7 +22,7 @@ pub(crate) mod testing;
 mod tests;
 mod track;
 
-use crate::class::{Class, Dequeue, Enqueue, Select};
+use crate::class::{Class, Dequeue, Enqueue, Faulted, Hint, Select};
 use crate::counters::Counters;
 use crate::events::NEVER;
 use crate::pelt::LOAD_AVG_MAX;
@@ -113,6 +114,8 @@ pub struct Fair {
     groups: Vec<TaskGroup>,
     /// Whether some task or group may be idle.
     any_idle: bool,
+    /// NUMA balancing, where it is on.
+    numa: Option<Box<numa::Numa>>,
     /// When a group's quota next has something to do.
     timer_ns: u64,
     llcs: Vec<LlcState>,
@@ -164,6 +167,7 @@ impl Fair {
             rqs: (0..topo.nr_cpus).map(|cpu| RunQueue::new(&topo.domains[cpu])).collect(),
             groups: Vec::new(),
             any_idle: false,
+            numa: None,
             timer_ns: NEVER,
             llcs: llcs.collect(),
             nohz: Nohz::new(topo.nr_cpus),
@@ -179,9 +183,13 @@ impl Fair {
 impl Class for Fair {
     fn fork(&mut self, w: &mut World, task: TaskId, parent: Option<TaskId>) {
         self.task_fork(w, task, parent);
+        self.init_numa_balancing(w, task, parent);
     }
 
     fn select_cpu(&mut self, w: &mut World, task: TaskId, why: Select) -> Cpu {
+        if why == Select::Exec {
+            self.forget_numa_faults(task);
+        }
         self.select_task_rq(w, task, why)
     }
 
@@ -250,6 +258,7 @@ impl Class for Fair {
 
     fn tick(&mut self, w: &mut World, cpu: Cpu) -> bool {
         let resched = self.task_tick(w, cpu);
+        self.task_tick_numa(w, cpu);
         self.cpu_load_update_active(w, cpu);
         self.trigger_load_balance(w, cpu);
         resched
@@ -292,7 +301,16 @@ impl Class for Fair {
         self.bandwidth_timers(w);
     }
 
+    fn hinting_faults(&mut self, w: &mut World, task: TaskId, hints: &[Hint]) -> Faulted {
+        self.note_hinting_faults(w, task, hints)
+    }
+
+    fn numa_move(&mut self, w: &mut World, task: TaskId, to: Cpu) {
+        self.move_waiting(w, task, to);
+    }
+
     fn count(&self, counters: &mut Counters) {
+        counters.numa.add_pages(self.numa_pages());
         for pool in self.groups.iter().filter_map(|g| g.bandwidth.as_ref()) {
             counters.bandwidth.periods += pool.nr_periods;
             counters.bandwidth.throttled += pool.nr_throttled;

@@ -161,6 +161,17 @@ pub(super) struct Rules {
     /// interval (6.10).
     pub(super) misfit_apart: bool,
 
+    // NUMA balancing. 6.12 is read from its source; the releases below are not checked against theirs.
+    /// Pages move at their first fault early in a task's life, a task that leaves its node is scanned sooner, and small
+    /// improvements move nobody (4.20).
+    pub(super) numa_moves_early: bool,
+    /// Pages that move to a node are limited (up to 4.19).
+    pub(super) numa_rate_limit: bool,
+    /// Tasks go to a node with room without being weighed, and a search ends with a good place (5.7).
+    pub(super) numa_spare: bool,
+    /// New memory is left alone for the time of the first delay (6.4).
+    pub(super) numa_new_memory_waits: bool,
+
     // Hotplug.
     /// Domains are built while a CPU is still on its way out (6.10).
     pub(super) rebuilds_at_once: bool,
@@ -262,6 +273,10 @@ impl Rules {
             busiest_prefers_sibling: from(6, 5),
             smt_balance: from(6, 6),
             misfit_apart: from(6, 10),
+            numa_moves_early: from(4, 20),
+            numa_rate_limit: !from(4, 20),
+            numa_spare: from(5, 7),
+            numa_new_memory_waits: from(6, 4),
             rebuilds_at_once: kernel.version >= REBUILDS_AT_ONCE_SINCE,
         }
     }

@@ -46,6 +46,7 @@ pub(crate) fn world(scenario: &Scenario) -> (World<'_>, Fair) {
         pelt_clocks: Vec::new(),
         uclamp: None,
         locks: KernelLocks::new(topo),
+        pages: Default::default(),
         queue_lines: QueueLines::new(topo),
         balance_draws: Stream::new(0, Purpose::Balance),
         counters: Default::default(),

@@ -31,8 +31,10 @@ pub(crate) struct Memory {
     paths: Vec<Box<[u16]>>,
     /// By CPU: its node's index among the machine's nodes.
     pub(crate) node_of: Vec<u16>,
+    /// By node: its number.
+    pub(crate) node_ids: Vec<u32>,
     /// By node of the CPU and node of the memory, row by row.
-    latency_ns: Vec<f64>,
+    pub(crate) latency_ns: Vec<f64>,
     /// By node, in bytes a ns.
     pub(crate) bandwidth: Vec<f64>,
 }
@@ -65,6 +67,7 @@ impl Memory {
             caches,
             paths,
             node_of,
+            node_ids: machine.nodes.iter().map(|n| n.id).collect(),
             latency_ns,
             bandwidth: bandwidth(machine)?,
         })
@@ -73,12 +76,6 @@ impl Memory {
     /// The caches of `cpu`, L1 first.
     pub(crate) fn path(&self, cpu: Cpu) -> &[u16] {
         &self.paths[cpu as usize]
-    }
-
-    /// Latency of memory of `home` for `cpu`, in ns.
-    pub(crate) fn memory_ns(&self, cpu: Cpu, home: u16) -> f64 {
-        let from = self.node_of[cpu as usize] as usize;
-        self.latency_ns[from * self.bandwidth.len() + home as usize]
     }
 
     /// How far from `cpu` a cache is that is not its own.

@@ -1,7 +1,7 @@
 //! The real-time class before the fair one: who is asked about a task is decided by its policy.
 
 use super::{RR_TIMESLICE_NS, Rt, Waiting};
-use crate::class::{Class, Dequeue, Enqueue, Select};
+use crate::class::{Class, Dequeue, Enqueue, Faulted, Hint, Select};
 use crate::counters::Counters;
 use crate::events::NEVER;
 use crate::fair::Fair;
@@ -153,6 +153,16 @@ impl Class for Classes {
             self.fair.set_policy(w, task, policy);
         }
         self.enqueue(w, task, Enqueue::Moved);
+    }
+
+    fn hinting_faults(&mut self, w: &mut World, task: TaskId, hints: &[Hint]) -> Faulted {
+        self.fair.hinting_faults(w, task, hints)
+    }
+
+    fn numa_move(&mut self, w: &mut World, task: TaskId, to: Cpu) {
+        if self.urgent(task).is_none() {
+            self.fair.numa_move(w, task, to);
+        }
     }
 
     fn dead(&mut self, w: &mut World, task: TaskId) {

@@ -1,14 +1,15 @@
 //! Quantities that steps with memory use, contended lines and devices can have.
 
 use crate::SimError;
-use workload::{MemoryUse, Op, Program, Workload};
+use machine::Node;
+use workload::{MemoryUse, Nodes, Op, Program, Workload};
 
 /// The first step of `workload` that cannot be.
-pub(super) fn check(workload: &Workload) -> Result<(), SimError> {
+pub(super) fn check(workload: &Workload, nodes: &[Node]) -> Result<(), SimError> {
     for program in &workload.programs {
         for op in &program.ops {
             match op {
-                Op::Memory(used) => memory(program, used)?,
+                Op::Memory(used) => memory(program, used, nodes)?,
                 Op::Contend { rounds, cycles, line, .. } => {
                     hold(program, "contend: rounds", *rounds, *rounds >= 0.0, "0 or more")?;
                     hold(program, "contend: cycles", *cycles, *cycles > 0.0, "more than 0")?;
@@ -59,14 +60,24 @@ pub(super) fn check(workload: &Workload) -> Result<(), SimError> {
     Ok(())
 }
 
-fn memory(program: &Program, used: &MemoryUse) -> Result<(), SimError> {
+fn memory(program: &Program, used: &MemoryUse, nodes: &[Node]) -> Result<(), SimError> {
     let set = used.working_set_bytes;
     hold(program, "memory: working_set_bytes", set, set >= 1.0, "1 or more")?;
     for (field, value) in [
         ("memory: touches_per_kcycle", used.touches_per_kcycle),
         ("memory: stream_bytes_per_kcycle", used.stream_bytes_per_kcycle),
+        ("memory: stream_set_bytes", used.stream_set_bytes),
     ] {
         hold(program, field, value, value >= 0.0, "0 or more")?;
+    }
+    let named = used.placement.nodes();
+    if named != Nodes::ALL && !named.iter().all(|n| nodes.iter().any(|node| node.id == n)) {
+        return Err(SimError::Step {
+            program: program.name.clone(),
+            field: "memory: placement",
+            found: used.placement.to_string(),
+            expected: "nodes that the machine has",
+        });
     }
     hold(program, "memory: overlap", used.overlap, used.overlap >= 1.0, "1 or more")
 }

@@ -19,6 +19,7 @@ mod knobs;
 mod large;
 mod machines;
 mod memory;
+mod numa;
 mod policies;
 mod queues;
 mod rtapp;

@@ -1,24 +1,25 @@
 //! Memory time with pencil and paper: warm and cold working sets, siblings, a migration, eviction, a saturated node.
 
 use crate::machines;
-use crate::workloads::{kernel, scenario};
+use crate::workloads::{kernel, scenario, unbalanced};
 use machine::{CpuSet, Machine};
 use sim::{RunResult, Scenario, SimError};
 use workload::{
-    Better, CounterId, MarkId, MemoryUse, Metric, Op, Program, Reading, Spawn, Work, Workload,
+    Better, CounterId, MarkId, MemoryUse, Metric, Op, Placement, Program, Reading, Spawn, Work,
+    Workload,
 };
 
 /// Ticks and entries to the kernel take less than this.
 const SMALL: f64 = 3e-3;
 const KIB: f64 = 1024.0;
 /// Core cycles of a timed step: 20 ms and more.
-const CYCLES: f64 = 8e7;
+pub const CYCLES: f64 = 8e7;
 
-fn constant(machine: &Machine, name: &str) -> f64 {
+pub fn constant(machine: &Machine, name: &str) -> f64 {
     machine.constants.value(name).expect("a constant of the machine")
 }
 
-fn ghz(machine: &Machine) -> f64 {
+pub fn ghz(machine: &Machine) -> f64 {
     constant(machine, "nominal_khz") / 1e6
 }
 
@@ -26,25 +27,32 @@ fn power9() -> Machine {
     machines::power9()
 }
 
-fn uses(working_set_bytes: f64) -> MemoryUse {
+pub fn uses(working_set_bytes: f64) -> MemoryUse {
     let (touches_per_kcycle, overlap) = (20.0, 2.0);
-    MemoryUse { working_set_bytes, touches_per_kcycle, overlap, stream_bytes_per_kcycle: 0.0 }
+    MemoryUse {
+        working_set_bytes,
+        touches_per_kcycle,
+        overlap,
+        stream_bytes_per_kcycle: 0.0,
+        stream_set_bytes: KIB * KIB,
+        placement: Placement::Default,
+    }
 }
 
-fn streams(bytes_per_kcycle: f64) -> MemoryUse {
+pub fn streams(bytes_per_kcycle: f64) -> MemoryUse {
     let stream_bytes_per_kcycle = bytes_per_kcycle;
     MemoryUse { touches_per_kcycle: 0.0, stream_bytes_per_kcycle, ..uses(KIB) }
 }
 
 /// A workload whose metric is the time from its first to its second mark.
-struct Timed {
-    w: Workload,
-    from: MarkId,
-    to: MarkId,
+pub struct Timed {
+    pub w: Workload,
+    pub from: MarkId,
+    pub to: MarkId,
 }
 
 impl Timed {
-    fn new() -> Timed {
+    pub fn new() -> Timed {
         let mut w = Workload::default();
         let (from, to) = (w.mark(), w.mark());
         w.metrics.push(Metric {
@@ -56,7 +64,7 @@ impl Timed {
         Timed { w, from, to }
     }
 
-    fn spawn(&mut self, cpu: usize, first_wake_ns: u64, ops: Vec<Op>) {
+    pub fn spawn(&mut self, cpu: usize, first_wake_ns: u64, ops: Vec<Op>) {
         let program = self.w.program("task", ops);
         let affinity = Some(CpuSet::single(cpu));
         self.w.spawns.push(Spawn { affinity, first_wake_ns, ..Spawn::new(program) });
@@ -66,12 +74,12 @@ impl Timed {
         scenario(machine, self.w).run(1).expect("a run")
     }
 
-    fn seconds(self, machine: &Machine) -> f64 {
+    pub fn seconds(self, machine: &Machine) -> f64 {
         self.run(machine).metrics[0]
     }
 }
 
-fn compute(cycles: f64) -> Op {
+pub fn compute(cycles: f64) -> Op {
     Op::Compute(Work::fixed(cycles))
 }
 
@@ -102,7 +110,7 @@ fn expected(machine: &Machine, used: MemoryUse, ns_a_touch: f64) -> f64 {
     seconds * (1.0 + constant(machine, "tick_ns") * 100.0 / 1e9)
 }
 
-fn assert_near(found: f64, expected: f64) {
+pub fn assert_near(found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() < SMALL, "found {found}, expected {expected}");
 }
 
@@ -292,11 +300,13 @@ fn a_saturated_node_gives_its_bandwidth() {
 #[test]
 fn memory_of_another_node_is_farther() {
     let machine = machine::catalog::load("kunpeng920-4node").expect("the catalog holds it");
-    let used = MemoryUse { working_set_bytes: 1e12, overlap: 1.0, ..uses(1.0) };
+    let used = MemoryUse { working_set_bytes: 1e11, overlap: 1.0, ..uses(1.0) };
     let seconds = |cpu| {
         let mut t = Timed::new();
+        // The first work touches every page.
         let ops = vec![
             Op::Memory(used),
+            compute(CYCLES),
             Op::SetAffinity(CpuSet::single(cpu)),
             compute(CYCLES),
             Op::Mark(t.from),
@@ -305,7 +315,7 @@ fn memory_of_another_node_is_farther() {
             Op::Stop,
         ];
         t.spawn(0, 0, ops);
-        t.seconds(&machine)
+        unbalanced(&machine, t.w).run(1).expect("a run").metrics[0]
     };
     let touches = used.touches_per_kcycle / 1000.0 * CYCLES;
     let local = seconds(1);

@@ -2,8 +2,8 @@
 
 use crate::workloads::{benchmark, build, scenario};
 use machine::{CpuSet, Machine};
-use workload::Benchmark;
 use workload::stream::{KERNELS, Params};
+use workload::{Benchmark, Placement};
 
 /// Ticks take less than this, and barriers, where one thread wakes all others.
 const SMALL: f64 = 2e-2;
@@ -24,6 +24,7 @@ fn params(cpus: &[usize]) -> Params {
         passes: 3,
         element_cycles: ELEMENT_CYCLES,
         threads: None,
+        placement: Placement::Default,
         cpus: Some(cpus),
     }
 }

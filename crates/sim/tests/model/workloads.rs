@@ -2,12 +2,13 @@
 
 use kernel::{Kernel, Version};
 use machine::{CpuSet, Machine};
+use setting::Setting;
 use sim::Scenario;
 use workload::background::{self, Background};
 use workload::rtapp::Built;
 use workload::{
-    Benchmark, Better, BuildError, MemoryUse, Metric, Op, Reading, Spawn, Target, Work, Workload,
-    ebizzy, hackbench, netperf, sched_pipe, tbench,
+    Benchmark, Better, BuildError, MemoryUse, Metric, Op, Placement, Reading, Spawn, Target, Work,
+    Workload, ebizzy, hackbench, netperf, sched_pipe, tbench,
 };
 
 /// Linux 4.18, with both of the big-core study's mechanisms if `big_core`.
@@ -29,6 +30,12 @@ pub const RELEASES: [&str; 9] =
 
 pub fn scenario(machine: &Machine, workload: Workload) -> Scenario {
     Scenario::new(machine, &kernel(true), workload).expect("a scenario that can run")
+}
+
+/// The same without NUMA balancing.
+pub fn unbalanced(machine: &Machine, workload: Workload) -> Scenario {
+    let setting = Setting { numa_balancing: false, ..Setting::default() };
+    Scenario::in_setting(machine, &kernel(true), workload, &setting).expect("a scenario")
 }
 
 fn constant(machine: &Machine, name: &str) -> f64 {
@@ -191,6 +198,8 @@ pub fn memory_tour(others: &[usize]) -> Workload {
         touches_per_kcycle: 30.0,
         overlap: 1.5,
         stream_bytes_per_kcycle: 1_000.0,
+        stream_set_bytes: 768.0 * 1024.0,
+        placement: Placement::Default,
     };
     let work = Op::Compute(Work::fixed(2e6));
     let mut ops = vec![Op::Memory(used), Op::Mark(from), work.clone()];

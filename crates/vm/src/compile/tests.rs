@@ -86,7 +86,14 @@ fn bad_arguments_are_one_line_and_an_exit_code() {
         ("false_sharing rounds=-1", "rounds: found -1, expected 1 to 4294967295"),
         ("false_sharing rounds=1 rounds=2", "rounds: found twice, expected once"),
         ("false_sharing rounds=1 x=2", "found 2 arguments, expected 1"),
-        ("stream array_mib=1 passes=2 cpus=0-", "cpus: found 0-, expected numbers as in 0,2-3"),
+        (
+            "stream array_mib=1 passes=2 placement=default cpus=0-",
+            "cpus: found 0-, expected numbers as in 0,2-3",
+        ),
+        (
+            "stream array_mib=1 passes=2 placement=left cpus=0",
+            "placement: found left, expected default, interleave, interleave=NODES or bind=NODES",
+        ),
         ("netperf pairs=1 seconds=1", "warmup_s: missing"),
     ] {
         let output = Command::new(&worker).args(arguments.split(' ')).output().unwrap();

@@ -245,6 +245,7 @@ run() {
         [ ! -e "$here/scheduler" ] || scheduler_begin
         cat /proc/schedstat > "$out/schedstat.before"
         grep ctxt /proc/stat > "$out/stat.before"
+        grep '^numa_' /proc/vmstat > "$out/vmstat.before"
         # shellcheck source=/dev/null
         (. "$here/beside") > "$out/beside" 2>&1 &
         beside=$!
@@ -258,6 +259,7 @@ run() {
         wait "$beside"
         cat /proc/schedstat > "$out/schedstat.after"
         grep ctxt /proc/stat > "$out/stat.after"
+        grep '^numa_' /proc/vmstat > "$out/vmstat.after"
         [ ! -e "$here/scheduler" ] || scheduler_end
         if [ -e "$here/traced" ]; then
             gzip -c < "$TRACING/trace" > "$out/trace.txt.gz"

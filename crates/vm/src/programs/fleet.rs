@@ -6,7 +6,9 @@ use super::{
 };
 use workload::parallel::Bind;
 use workload::service::Load;
-use workload::{Footprint, build, copies, noisy, oltp, parallel, pipeline, service, stream};
+use workload::{
+    Footprint, Placement, build, copies, noisy, oltp, parallel, pipeline, service, stream,
+};
 
 /// What is said of all that work in time of a thread alone.
 const WORK_NOTE: &str = "work is that of a thread alone in the guest, measured before the first";
@@ -35,8 +37,16 @@ fn named(names: &[&str]) -> Vec<String> {
 fn memory(footprint: Option<&Footprint>) -> String {
     footprint.map_or_else(
         || "none".to_owned(),
-        |f| format!("{}:{}:{}", f.working_set_kib, f.touches_per_us, f.gb_per_s),
+        |f| {
+            let placement = placement(f.placement);
+            format!("{}:{}:{}:{placement}", f.working_set_kib, f.touches_per_us, f.gb_per_s)
+        },
     )
+}
+
+/// As the worker takes it.
+pub(super) fn placement(placement: Placement) -> String {
+    placement.to_string().replace(' ', "=").replace(',', "+")
 }
 
 /// Says what differs where threads have memory.
@@ -82,8 +92,13 @@ pub(super) fn parallel(params: &parallel::Params, numbers: Numbering<'_>) -> Pro
 
 pub(super) fn stream(params: &stream::Params, numbers: Numbering<'_>) -> Program {
     let stream::Params { array_mib, passes, .. } = params;
+    let placement = placement(params.placement);
     let names = stream::KERNELS.map(|(kernel, _)| stream::metric_name(kernel)).to_vec();
-    let own = fleet("stream", &format!("array_mib={array_mib} passes={passes}"), names);
+    let own = fleet(
+        "stream",
+        &format!("array_mib={array_mib} passes={passes} placement={placement}"),
+        names,
+    );
     let own = bound(own, params.cpus.clone(), numbers);
     let notes = vec!["element_cycles is not used: an element takes what it takes".to_owned()];
     Program { notes, ..openmp(own, params.thread_count(), "") }

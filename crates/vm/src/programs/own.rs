@@ -45,7 +45,9 @@ pub(super) fn false_sharing(params: &false_sharing::Params, numbers: Numbering<'
 pub(super) fn stream(params: &stream::Params, numbers: Numbering<'_>) -> Program {
     let stream::Params { array_mib, passes, cpus, .. } = params;
     let cpus = numbers.of(cpus.clone().unwrap_or_default());
-    let arguments = format!("array_mib={array_mib} passes={passes} cpus={cpus}");
+    let placement = super::fleet::placement(params.placement);
+    let arguments =
+        format!("array_mib={array_mib} passes={passes} placement={placement} cpus={cpus}");
     let names = stream::KERNELS.map(|(kernel, _)| stream::metric_name(kernel)).to_vec();
     let notes = vec!["element_cycles is not used: an element takes what it takes".to_owned()];
     Program { notes, ..worker("stream", &arguments, names) }

@@ -2,9 +2,9 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use workload::{
-    Distribution, Footprint, Target, build, copies, daytrader, dbench, ebizzy, false_sharing,
-    gitsource, hackbench, kernbench, netperf, noisy, oltp, parallel, pipeline, schbench,
-    sched_pipe, service, stream, tbench,
+    Distribution, Footprint, Placement, Target, build, copies, daytrader, dbench, ebizzy,
+    false_sharing, gitsource, hackbench, kernbench, netperf, noisy, oltp, parallel, pipeline,
+    schbench, sched_pipe, service, stream, tbench,
 };
 
 /// What programs printed on amd64: perf of Debian 13 and rt-tests 2.6, dbench 4.0, our worker.
@@ -37,6 +37,7 @@ fn benchmarks() -> Vec<Benchmark> {
             passes: 3,
             element_cycles: 1.0,
             threads: None,
+            placement: Placement::Default,
             cpus: Some(cpus("0-1,4")),
         }),
         Benchmark::Schbench(schbench::Params {
@@ -80,8 +81,13 @@ fn benchmarks() -> Vec<Benchmark> {
 /// What fleets run, with all that its parts take.
 fn fleet() -> Vec<Benchmark> {
     let (warmup_s, seconds) = (1.0, 5.0);
-    let memory =
-        Some(Footprint { working_set_kib: 64.0, touches_per_us: 2.0, overlap: 4.0, gb_per_s: 0.5 });
+    let memory = Some(Footprint {
+        working_set_kib: 64.0,
+        touches_per_us: 2.0,
+        overlap: 4.0,
+        gb_per_s: 0.5,
+        placement: Placement::Default,
+    });
     let stage = |threads, ordered| pipeline::Stage {
         name: None,
         threads,
@@ -121,10 +127,19 @@ fn fleet() -> Vec<Benchmark> {
         passes: 3,
         element_cycles: 1.0,
         threads: Some(3),
+        placement: Placement::Default,
         cpus: Some(cpus("0-1,4")),
     };
-    let noisy =
-        |kind| Benchmark::Noisy(noisy::Params { kind, threads: 2, warmup_s, seconds, cpus: None });
+    let noisy = |kind| {
+        Benchmark::Noisy(noisy::Params {
+            kind,
+            threads: 2,
+            warmup_s,
+            seconds,
+            placement: Placement::Default,
+            cpus: None,
+        })
+    };
     vec![
         Benchmark::Service(service),
         Benchmark::Service(closed),
@@ -238,7 +253,10 @@ fn commands_have_the_experiments_parameters() {
         "taskset -c 0-1 ${FILES:-}/bin/worker ebizzy threads=2 seconds=0.25 chunk_bytes=4096 chunks=10"
     );
     assert_eq!(last(1), "taskset -c 0,4 ${FILES:-}/bin/worker false_sharing rounds=1000");
-    assert_eq!(last(2), "${FILES:-}/bin/worker stream array_mib=8 passes=3 cpus=0-1,4");
+    assert_eq!(
+        last(2),
+        "${FILES:-}/bin/worker stream array_mib=8 passes=3 placement=default cpus=0-1,4"
+    );
     assert_eq!(
         last(3),
         "${FILES:-}/bin/worker schbench message_threads=1 workers=2 sleep_us=100 work_us=0.5 warmup_s=1 seconds=5"
@@ -258,18 +276,18 @@ fn fleets_programs_have_the_experiments_parameters() {
         last(0),
         "${FILES:-}/bin/fleet service workers=4 senders=2 per_s=1000 think_ms=0 work_us=50 distribution=lognormal:1.5 \
          lock_share=0.1 asks=3 leaves=2 leaf_us=10 leaf_distribution=bimodal:0.1:5 leaf_memory=none deadline_ms=2 \
-         memory=64:2:0.5 warmup_s=1 seconds=5"
+         memory=64:2:0.5:default warmup_s=1 seconds=5"
     );
     assert!(last(1).contains(" senders=8 per_s=0 think_ms=3 ") && last(1).contains(" asks=0 "));
     assert_eq!(
         last(3),
         "OMP_NUM_THREADS=3 OMP_DYNAMIC=false OMP_SCHEDULE=guided,2 GOMP_SPINCOUNT=1000 \
          OMP_PLACES='{0},{1},{4}' OMP_PROC_BIND=spread taskset -c 0-1,4 ${FILES:-}/bin/fleet parallel loops=10 \
-         iterations=100 iteration_us=5 imbalance=0.5 serial_us=10 memory=64:2:0.5"
+         iterations=100 iteration_us=5 imbalance=0.5 serial_us=10 memory=64:2:0.5:default"
     );
     assert_eq!(
         last(4),
-        "OMP_NUM_THREADS=3 OMP_DYNAMIC=false taskset -c 0-1,4 ${FILES:-}/bin/fleet stream array_mib=8 passes=3"
+        "OMP_NUM_THREADS=3 OMP_DYNAMIC=false taskset -c 0-1,4 ${FILES:-}/bin/fleet stream array_mib=8 passes=3 placement=default"
     );
     assert!(
         last(6).contains(" stages=stage0,1,20,exponential,0,none/stage1,3,20,exponential,1,none/")

@@ -4,6 +4,7 @@ use super::{
     BarrierId, CondId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId, MarkId, Policy,
     PoolId, ProgramId, QueueId, TimerId,
 };
+use crate::placement::Placement;
 use machine::CpuSet;
 
 /// How a quantity varies from one time to the next.
@@ -87,6 +88,19 @@ pub struct MemoryUse {
     /// Bytes read or written once, in 1000 core cycles. They come from memory whatever the caches hold; prefetch
     /// hides their latency, so only bandwidth limits them.
     pub stream_bytes_per_kcycle: f64,
+    /// Bytes of the buffer through which that goes from end to end, again and again. It is the task's own, too.
+    pub stream_set_bytes: f64,
+    /// On which nodes its pages lie.
+    pub placement: Placement,
+}
+
+impl MemoryUse {
+    /// Whether this goes on with the pages of `other`.
+    pub fn is_same_memory(&self, other: &MemoryUse) -> bool {
+        self.working_set_bytes == other.working_set_bytes
+            && self.stream_set_bytes == other.stream_set_bytes
+            && self.placement == other.placement
+    }
 }
 
 /// One step of a program. Steps that enter the kernel cost what the machine says they cost.
@@ -244,8 +258,8 @@ pub enum Op {
         steps: u16,
     },
     /// From here on the task's `Compute`, `Portion` and `WorkWhileSet` steps use memory like this. A use whose working set
-    /// has another size than the one before starts one that no cache holds, in memory of the node where the task runs;
-    /// of the same size, it goes on with the same one.
+    /// or buffer has another size or placement than the one before starts both anew, in no cache and without pages; else
+    /// it goes on with the same ones.
     Memory(MemoryUse),
     /// Accesses a shared line `rounds` times, `cycles` of core work a round. While another task in such a step on
     /// the same line runs on another CPU, and one of the two writes, the line moves between them.

@@ -4,12 +4,13 @@
 //! do, `hotplug` empties CPUs. The class decides; it is asked at the kernel's own moments (`crate::class`).
 
 mod hotplug;
+mod numa;
 mod run;
 mod wake;
 
 use super::cpu::Step;
 use super::{Core, Sim};
-use crate::class::{Class, Dequeue, Select};
+use crate::class::{Class, Dequeue, Faulted, Hint, Select};
 use crate::counters::Counters;
 use crate::events::NEVER;
 use crate::idle::Ended;
@@ -117,6 +118,14 @@ impl<C: Class> Core for Modelled<C> {
     fn own_timer<T: Trace>(sim: &mut Sim<'_, Self, T>) {
         sim.core.timer_ns = NEVER;
         sim.core.class.timer(&mut sim.w);
+    }
+
+    fn hinting_faults<T: Trace>(
+        sim: &mut Sim<'_, Self, T>,
+        task: TaskId,
+        hints: &[Hint],
+    ) -> Faulted {
+        sim.core.class.hinting_faults(&mut sim.w, task, hints)
     }
 
     fn count(&self, counters: &mut Counters) {

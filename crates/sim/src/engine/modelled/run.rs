@@ -122,6 +122,10 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
                     }
                 }
                 Request::Push { from, to } => self.push(from, to),
+                Request::NumaMove { task, from, to } => self.numa_move(task, from, to),
+                Request::NumaSwap { task, from, other, to } => {
+                    self.numa_swap((task, from), (other, to));
+                }
             }
         }
     }

@@ -116,7 +116,9 @@ impl Fair {
             return Migrates::No;
         }
         let failed = self.rqs[env.cpu as usize].domains[env.level].nr_balance_failed;
-        match (self.task_hot(w, env, src, task), failed > env.domain.cache_nice_tries) {
+        let degrades = self.migrate_degrades_locality(w, env, src, env.dst_cpu, task);
+        let hot = degrades.unwrap_or_else(|| self.task_hot(w, env, src, task));
+        match (hot, failed > env.domain.cache_nice_tries) {
             (false, _) => Migrates::Yes,
             (true, true) => Migrates::Hot,
             (true, false) => Migrates::No,
@@ -169,7 +171,7 @@ impl Fair {
         true
     }
 
-    fn move_waiting(&mut self, w: &mut World, task: TaskId, dst: Cpu) {
+    pub(in crate::fair) fn move_waiting(&mut self, w: &mut World, task: TaskId, dst: Cpu) {
         let src = w.tasks[task.index()].cpu;
         self.dequeue(w, task, Dequeue::Move);
         w.balance_to(task, dst);

@@ -56,7 +56,7 @@ pub(in crate::fair) struct Env<'a> {
     /// The CPU for which balancing was started: the domain and its state are this one's.
     pub(in crate::fair) cpu: Cpu,
     /// The CPU that pulls; another of the group where tasks may not go to the first.
-    pub(super) dst_cpu: Cpu,
+    pub(in crate::fair) dst_cpu: Cpu,
     pub(in crate::fair) idle: CpuIdle,
     /// CPUs still considered; domains hold online ones only.
     pub(in crate::fair) cpus: CpuSet,

@@ -36,6 +36,24 @@ pub(in crate::fair) fn balancing(
     if few && imbalance <= MIN_IMBALANCE { 0 } else { imbalance }
 }
 
+/// What is left of `imbalance` tasks between nodes where NUMA balancing wants to bring one from a node that would then run
+/// `src` tasks to one that would run `dst.0` on `dst.1` CPUs (`task_numa_find_cpu`, 5.7).
+pub(in crate::fair) fn placing(
+    rules: &Rules,
+    imbalance: i64,
+    src: u64,
+    dst: (u64, u64),
+    imb_numa_nr: u32,
+) -> i64 {
+    let few = match rules.numa_imbalance {
+        NumaImbalance::Never => return imbalance,
+        NumaImbalance::Pair => return if src <= MIN_IMBALANCE as u64 { 0 } else { imbalance },
+        NumaImbalance::Quarter => dst.0 < dst.1 / 4,
+        NumaImbalance::ByLlc => dst.0 <= u64::from(imb_numa_nr),
+    };
+    if few && imbalance <= MIN_IMBALANCE { 0 } else { imbalance }
+}
+
 /// Whether fork and exec keep a task in the `local` group of a NUMA domain of `span` CPUs, though `idlest` has spare
 /// capacity too. `usable` CPUs of the local group may run the task.
 pub(in crate::fair) fn fork_stays(

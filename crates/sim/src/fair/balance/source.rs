@@ -1,6 +1,7 @@
 //! The busiest queue of the busiest group (`find_busiest_queue`).
 //!
-//! Only CPUs that the attempt still considers (`env.cpus`) are looked at. Up to 5.4 the CPU with the most load for its
+//! Only CPUs that the attempt still considers (`env.cpus`) are looked at, and between nodes only those that give tasks as willingly
+//! as the group does (`numa::balance`). Up to 5.4 the CPU with the most load for its
 //! capacity is the source. From 5.5 on CPUs that have nothing to give are left out first (`can_give`), and the kind of
 //! imbalance says what is compared: load for capacity, utilisation, tasks, or the load of a misfit task. Where load is
 //! compared, a CPU whose only task is more than the imbalance is passed over. Of equals the first wins; if no CPU has
@@ -25,6 +26,8 @@ impl Fair {
         group: &Group,
     ) -> Option<Cpu> {
         let considered = group.cpus.iter().copied().filter(|&c| env.cpus.contains(c as usize));
+        let gives = self.group_gives(w, env, group);
+        let considered = considered.filter(|&c| self.queue_gives(w, c) <= gives);
         if !self.rules.group_classes {
             return self.most_loaded(w, env, considered);
         }

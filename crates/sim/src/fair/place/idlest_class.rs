@@ -1,4 +1,4 @@
-//! The idlest group by classes (`find_idlest_group`, from 5.5 on). NUMA balancing has no part in it.
+//! The idlest group by classes (`find_idlest_group`, from 5.5 on).
 //!
 //! Each group in which the task may run is summed up as it would be without the task, over the CPUs that the task may
 //! use (`update_sg_wakeup_stats`), and gets its class from `balance::classes`. The idlest of the groups but the local
@@ -50,7 +50,14 @@ impl Fair {
         let Some(local) = local else { return Some(idlest.at) };
         let allowed = &w.tasks[task.index()].allowed;
         let usable = domain.groups[0].span.intersection_len(allowed) as u32;
-        self.leaves(domain, &local, &idlest, usable).then_some(idlest.at)
+        let there = domain.groups[idlest.at].cpus.first().copied();
+        let both_spare = local.group_type == GroupType::HasSpare
+            && idlest.group_type == GroupType::HasSpare
+            && domain.flags.contains(SdFlags::NUMA);
+        let prefers = self.prefers_to_leave(task, domain.groups[0].cpus[0], there);
+        let leaves = prefers.filter(|_| both_spare);
+        let leaves = leaves.unwrap_or_else(|| self.leaves(domain, &local, &idlest, usable));
+        leaves.then_some(idlest.at)
     }
 
     /// `update_sg_wakeup_stats`: a group as it would be without the task.

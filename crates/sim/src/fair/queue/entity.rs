@@ -35,7 +35,7 @@ pub(in crate::fair) struct Entity {
     /// before it first is on one.
     pub(super) vruntime: u64,
     pub(in crate::fair) exec_start_ns: u64,
-    pub(super) sum_exec_ns: u64,
+    pub(in crate::fair) sum_exec_ns: u64,
     pub(super) prev_sum_exec_ns: u64,
     pub(in crate::fair) on_rq: bool,
 
@@ -215,6 +215,9 @@ impl Fair {
         } else if matches!(why, Enqueue::Wakeup { .. }) {
             self.cfs_place_sleeper(q, id);
         }
+        if let (true, Some(task)) = (self.numa.is_some(), id.task()) {
+            self.account_numa_enqueue(w, w.tasks[task.index()].cpu, task);
+        }
         let entity = &mut self.entities[id];
         entity.on_rq = true;
         let rq = &mut self.queues[q.index()];
@@ -256,6 +259,9 @@ impl Fair {
         }
         if self.queues[q.index()].curr != Some(id) {
             self.take_from_order(q, id);
+        }
+        if let (true, Some(task)) = (self.numa.is_some(), id.task()) {
+            self.account_numa_dequeue(w.tasks[task.index()].cpu, task);
         }
         let rq = &mut self.queues[q.index()];
         let entity = &mut self.entities[id];

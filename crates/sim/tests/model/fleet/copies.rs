@@ -3,7 +3,7 @@
 use super::{Run, assert_near};
 use crate::machines;
 use machine::Machine;
-use workload::{Benchmark, Distribution, Footprint, build, copies, noisy};
+use workload::{Benchmark, Distribution, Footprint, Placement, build, copies, noisy};
 
 fn kunpeng() -> Machine {
     machine::catalog::load("kunpeng920-2node").expect("the catalog holds it")
@@ -19,7 +19,13 @@ fn node_gb_per_s(machine: &Machine) -> f64 {
 }
 
 fn streaming(gb_per_s: f64) -> Option<Footprint> {
-    Some(Footprint { working_set_kib: 64.0, touches_per_us: 0.0, overlap: 1.0, gb_per_s })
+    Some(Footprint {
+        working_set_kib: 64.0,
+        touches_per_us: 0.0,
+        overlap: 1.0,
+        gb_per_s,
+        placement: Placement::Default,
+    })
 }
 
 /// Eight copies that want twice what their node has take twice as long as one alone.
@@ -82,6 +88,7 @@ fn noisy(kind: noisy::Kind, threads: u16) -> Run {
         threads,
         warmup_s: 0.05,
         seconds: 0.5,
+        placement: Placement::Default,
         cpus: Some("0-7".parse().expect("a CPU list")),
     };
     Run::of(&kunpeng(), Benchmark::Noisy(params), 1)

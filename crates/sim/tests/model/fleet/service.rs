@@ -3,7 +3,7 @@
 use super::{Run, assert_near};
 use crate::machines;
 use workload::service::{FanOut, Load, Params};
-use workload::{Benchmark, Distribution, Footprint};
+use workload::{Benchmark, Distribution, Footprint, Placement};
 
 const WORK_US: f64 = 1000.0;
 
@@ -136,6 +136,7 @@ fn memory_of_workers_takes_time() {
         touches_per_us: 20.0,
         overlap: 2.0,
         gb_per_s: 0.0,
+        placement: Placement::Default,
     };
     assert!(of(Some(large)) > 1.3 * of(None));
 }

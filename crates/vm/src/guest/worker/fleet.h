@@ -23,9 +23,10 @@ struct distribution {
 struct distribution distribution(const char *text);
 double draw(struct random *random, struct distribution of, double mean);
 
-/* What work does to memory, as in KIB:TOUCHES_PER_US:GB_PER_S, or none. */
+/* What work does to memory, as in KIB:TOUCHES_PER_US:GB_PER_S:PLACEMENT, or none. */
 struct footprint {
 	double set_kib, touches_per_us, gb_per_s;
+	char placement[64];
 };
 struct footprint footprint(const char *text);
 

@@ -15,14 +15,15 @@ static _Atomic(volatile char *) once;
 
 struct footprint footprint(const char *text)
 {
-	struct footprint found = { 0, 0, 0 };
+	struct footprint found = { 0, 0, 0, "default" };
 	int end = -1;
 
 	if (!strcmp(text, "none"))
 		return found;
-	if (sscanf(text, "%lf:%lf:%lf%n", &found.set_kib, &found.touches_per_us, &found.gb_per_s, &end) == 3 && !text[end])
+	if (sscanf(text, "%lf:%lf:%lf:%63[^:]%n", &found.set_kib, &found.touches_per_us, &found.gb_per_s, found.placement, &end) == 4 &&
+	    end >= 0 && !text[end])
 		return found;
-	die(0, "memory: found %s, expected none or KIB:TOUCHES_PER_US:GB_PER_S", text);
+	die(0, "memory: found %s, expected none or KIB:TOUCHES_PER_US:GB_PER_S:PLACEMENT", text);
 }
 
 static volatile char *touched(size_t bytes)
@@ -39,6 +40,7 @@ void own(struct memory *memory, struct footprint use, uint64_t nth)
 {
 	*memory = (struct memory){ .use = use };
 	seed(&memory->random, nth);
+	place_memory(use.placement);
 	if (use.touches_per_us > 0)
 		memory->set = touched((size_t)(use.set_kib * 1024));
 	if (use.gb_per_s > 0) {

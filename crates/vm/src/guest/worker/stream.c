@@ -55,6 +55,7 @@ void stream_begin(struct arguments *all)
 	size_t bytes = (size_t)whole(all, "array_mib", 1, 1 << 20) << 20;
 
 	run.passes = whole(all, "passes", 2, 10000);
+	place_memory(text(all, "placement"));
 	run.elements = bytes / sizeof(double);
 	run.a = zeros(bytes);
 	run.b = zeros(bytes);

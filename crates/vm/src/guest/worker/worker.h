@@ -34,6 +34,9 @@ double number(struct arguments *all, const char *name, double least, double most
 const char *text(struct arguments *all, const char *name);
 void no_more(const struct arguments *all);
 
+/* Where memory goes that this thread touches first: `default`, `interleave`, `interleave=NODES` or `bind=NODES`. */
+void place_memory(const char *text);
+
 /* A line of the result. */
 void result(const char *name, double value);
 

@@ -4,6 +4,7 @@
 //! shared by `ref` are each thread's own here.
 
 use super::thread::Thread;
+use crate::placement::Placement;
 use crate::program::{MemoryUse, Op, Work};
 use crate::rtapp::ast::{Access, Action, MemRun, RtApp, Task};
 use std::collections::BTreeMap;
@@ -105,6 +106,8 @@ pub(super) fn event(t: &mut Thread<'_>, app: &RtApp, action: &Action) {
         touches_per_kcycle: 0.0,
         overlap: 1.0,
         stream_bytes_per_kcycle: 0.0,
+        stream_set_bytes: 0.0,
+        placement: Placement::Default,
     };
     let touches_per_kcycle = lines * 1000.0 / cycles;
     let used = MemoryUse { touches_per_kcycle, overlap, ..rest };

@@ -1,0 +1,4 @@
+//! Memory on several nodes, with pencil and paper.
+
+mod balancing;
+mod placement;
