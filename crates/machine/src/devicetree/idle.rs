@@ -22,8 +22,12 @@ pub(super) fn read(tree: &Tree<'_>) -> Result<Result<Vec<IdleState>, String>, Ma
     };
     require_one_each(node, LATENCIES, latencies.len(), names.len())?;
     require_one_each(node, RESIDENCIES, residencies.len(), names.len())?;
-    let snooze =
-        IdleState { name: "snooze".to_string(), exit_latency_ns: 0, target_residency_ns: 0, mwait: false };
+    let snooze = IdleState {
+        name: "snooze".to_string(),
+        exit_latency_ns: 0,
+        target_residency_ns: 0,
+        mwait: false,
+    };
     let firmware = names.iter().zip(latencies.iter().zip(&residencies));
     let firmware = firmware.map(|(name, (&latency, &residency))| IdleState {
         name: (*name).to_string(),
