@@ -14,7 +14,7 @@ pub struct Bandwidth {
 }
 
 impl Bandwidth {
-    /// What an engine counts besides [`Counters::schema`] where variants have control groups.
+    /// What an engine counts besides [`super::Counters::schema`] where variants have control groups.
     pub fn schema() -> Vec<Counter> {
         let number = Counter::number;
         let us = Counter {
@@ -58,7 +58,7 @@ pub struct NumaBalancing {
 }
 
 impl NumaBalancing {
-    /// What an engine counts besides [`Counters::schema`] where a workload uses memory and the machine has several nodes.
+    /// What an engine counts besides [`super::Counters::schema`] where a workload uses memory and the machine has several nodes.
     pub fn schema() -> Vec<Counter> {
         [
             ("numa_pte_updates", "pages of 4 KiB that NUMA balancing unmapped"),
@@ -103,7 +103,7 @@ pub struct Pressure {
 }
 
 impl Pressure {
-    /// What an engine counts besides [`Counters::schema`] where a variant's configuration has it.
+    /// What an engine counts besides [`super::Counters::schema`] where a variant's configuration has it.
     pub fn schema() -> Vec<Counter> {
         let us = |name, help| Counter { unit: "us".into(), ..Counter::number(name, help) };
         vec![
