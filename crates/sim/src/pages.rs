@@ -115,8 +115,8 @@ impl Pages {
         let (of_set, of_stream) = (set.first_touched(touches), stream.first_swept(stream_bytes));
         for (region, bytes) in [(set, of_set), (stream, of_stream)] {
             match goal {
-                Goal::One(node) => region.place(node, bytes),
-                Goal::Each(count) => region.place_evenly(named, count, bytes),
+                Goal::One(goal) => region.place(|node| node == goal, 1, bytes),
+                Goal::Each(count) => region.place(named, count, bytes),
             }
         }
     }

@@ -58,7 +58,7 @@ pub struct NumaBalancing {
 }
 
 impl NumaBalancing {
-    /// What an engine counts besides [`super::Counters::schema`] where a workload uses memory and the machine has several nodes.
+    /// What an engine counts besides [`super::Counters::schema`] where a variant says whether it is on.
     pub fn schema() -> Vec<Counter> {
         [
             ("numa_pte_updates", "pages of 4 KiB that NUMA balancing unmapped"),

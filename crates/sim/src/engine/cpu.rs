@@ -216,14 +216,16 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let Phase::Idle { since_ns, state } = self.w.cpus[cpu as usize].phase else { return };
         let now = self.w.now_ns;
         let exit_ns = self.exit_ns(cpu, state);
-        let delay_ns = match (cpu == from, exit_ns == 0, self.setup.idle_exits[state].mwait) {
-            (true, ..) | (false, false, true) => exit_ns,
-            (false, true, _) => self.w.hw.poll_ns,
-            (false, false, false) => {
-                self.w.counters.ipis += 1;
-                self.w.cpus[cpu as usize].interrupted = true;
-                self.w.hw.ipi_ns + exit_ns
-            }
+        let delay_ns = if cpu == from {
+            exit_ns
+        } else if exit_ns == 0 {
+            self.w.hw.poll_ns
+        } else if self.setup.idle_exits[state].mwait {
+            exit_ns
+        } else {
+            self.w.counters.ipis += 1;
+            self.w.cpus[cpu as usize].interrupted = true;
+            self.w.hw.ipi_ns + exit_ns
         };
         let delay_ns = match self.setup.workload.idle_exit {
             Some(measured) if cpu == from => measured.local_ns,

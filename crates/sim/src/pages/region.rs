@@ -60,20 +60,8 @@ impl Region {
         bytes
     }
 
-    /// `bytes` that were not touched lie on `node` from now on.
-    pub(super) fn place(&mut self, node: usize, bytes: f64) {
-        if bytes <= 0.0 {
-            return;
-        }
-        self.untouched_bytes -= bytes;
-        self.add(node, bytes);
-        if self.untouched_bytes <= 0.0 {
-            self.settle();
-        }
-    }
-
-    /// The same, evenly on the `count` nodes that are `named`.
-    pub(super) fn place_evenly(&mut self, named: impl Fn(usize) -> bool, count: usize, bytes: f64) {
+    /// `bytes` that were not touched lie evenly on the `count` nodes that are `named` from now on.
+    pub(super) fn place(&mut self, named: impl Fn(usize) -> bool, count: usize, bytes: f64) {
         if bytes <= 0.0 {
             return;
         }

@@ -70,6 +70,14 @@ impl Timed {
         self.w.spawns.push(Spawn { affinity, first_wake_ns, ..Spawn::new(program) });
     }
 
+    /// A task on CPU 0 uses memory like this: `first` is its warm-up, `cycles` are timed, and the run ends.
+    pub fn spawn_timed(&mut self, used: MemoryUse, first: &[Op], cycles: f64) {
+        let mut ops = vec![Op::Memory(used)];
+        ops.extend_from_slice(first);
+        ops.extend([Op::Mark(self.from), compute(cycles), Op::Mark(self.to), Op::Stop]);
+        self.spawn(0, 0, ops);
+    }
+
     fn run(self, machine: &Machine) -> RunResult {
         scenario(machine, self.w).run(1).expect("a run")
     }
@@ -90,15 +98,7 @@ fn forever(used: MemoryUse) -> Vec<Op> {
 /// Seconds of [`CYCLES`] with `used` after a warm-up long enough for any working set.
 fn warm_seconds(machine: &Machine, used: MemoryUse) -> f64 {
     let mut t = Timed::new();
-    let ops = vec![
-        Op::Memory(used),
-        compute(10.0 * CYCLES),
-        Op::Mark(t.from),
-        compute(CYCLES),
-        Op::Mark(t.to),
-        Op::Stop,
-    ];
-    t.spawn(0, 0, ops);
+    t.spawn_timed(used, &[compute(10.0 * CYCLES)], CYCLES);
     t.seconds(machine)
 }
 
@@ -163,15 +163,7 @@ fn siblings_share_cycles_and_not_latency() {
     let machine = power9();
     let used = MemoryUse { working_set_bytes: 1e12, ..uses(1.0) };
     let mut t = Timed::new();
-    let ops = vec![
-        Op::Memory(used),
-        compute(CYCLES),
-        Op::Mark(t.from),
-        compute(CYCLES),
-        Op::Mark(t.to),
-        Op::Stop,
-    ];
-    t.spawn(0, 0, ops);
+    t.spawn_timed(used, &[compute(CYCLES)], CYCLES);
     t.spawn(2, 0, forever(used));
     let memory_ns = used.touches_per_kcycle / 1000.0 * CYCLES / used.overlap
         * constant(&machine, "memory_latency_ns");
@@ -184,16 +176,7 @@ fn siblings_share_cycles_and_not_latency() {
 fn after_move(machine: &Machine, second: usize) -> f64 {
     let used = MemoryUse { overlap: 1.0, ..uses(256.0 * KIB) };
     let mut t = Timed::new();
-    let ops = vec![
-        Op::Memory(used),
-        compute(CYCLES),
-        Op::SetAffinity(CpuSet::single(second)),
-        Op::Mark(t.from),
-        compute(5e5),
-        Op::Mark(t.to),
-        Op::Stop,
-    ];
-    t.spawn(0, 0, ops);
+    t.spawn_timed(used, &[compute(CYCLES), Op::SetAffinity(CpuSet::single(second))], 5e5);
     t.seconds(machine)
 }
 

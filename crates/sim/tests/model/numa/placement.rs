@@ -17,15 +17,7 @@ fn misses(placement: Placement) -> MemoryUse {
 /// Seconds of so many cycles on CPU 0 after a warm-up.
 fn seconds(machine: &Machine, used: MemoryUse) -> f64 {
     let mut t = Timed::new();
-    let ops = vec![
-        Op::Memory(used),
-        compute(CYCLES),
-        Op::Mark(t.from),
-        compute(CYCLES),
-        Op::Mark(t.to),
-        Op::Stop,
-    ];
-    t.spawn(0, 0, ops);
+    t.spawn_timed(used, &[compute(CYCLES)], CYCLES);
     t.seconds(machine)
 }
 
