@@ -47,23 +47,17 @@ pub(crate) fn values(paths: &BTreeSet<String>, before: &Stats, after: &Stats) ->
     bandwidth.values().into_iter().chain(usage).collect()
 }
 
-/// The numbers of a `cpu.stat`.
-pub(crate) fn parse(text: &str) -> BTreeMap<String, u64> {
-    let number = |line: &str| {
-        let (name, value) = line.split_once(' ')?;
-        Some((name.to_owned(), value.trim().parse().ok()?))
-    };
-    text.lines().filter_map(number).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vm::session::numbers;
 
     #[test]
     fn quotas_are_summed_and_time_is_each_groups_own() {
         let stats = |web: &str, db: &str| -> Stats {
-            [("web", web), ("web/db", db)].map(|(path, text)| (path.to_owned(), parse(text))).into()
+            [("web", web), ("web/db", db)]
+                .map(|(path, text)| (path.to_owned(), numbers(text)))
+                .into()
         };
         let before = stats("usage_usec 10\nnr_throttled 1\n", "usage_usec 5\n");
         let after = stats(

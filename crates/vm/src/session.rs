@@ -299,12 +299,17 @@ fn answer(archive: &[u8]) -> Result<Answer, String> {
     })
 }
 
-/// How much each number of lines with a name and a number rose.
-fn risen(before: &str, after: &str) -> BTreeMap<String, u64> {
-    let numbers = |said: &str| -> BTreeMap<String, u64> {
-        let lines = said.lines().filter_map(|line| line.split_once(' '));
-        lines.filter_map(|(name, n)| Some((name.to_owned(), n.parse().ok()?))).collect()
+/// Lines of a name and a number, as in `cpu.stat` and `/proc/vmstat`; other lines are left out.
+pub fn numbers(text: &str) -> BTreeMap<String, u64> {
+    let number = |line: &str| {
+        let (name, value) = line.split_once(' ')?;
+        Some((name.to_owned(), value.trim().parse().ok()?))
     };
+    text.lines().filter_map(number).collect()
+}
+
+/// How much each of the [`numbers`] rose.
+fn risen(before: &str, after: &str) -> BTreeMap<String, u64> {
     let old = numbers(before);
     let less = |name: &str, n: u64| n.saturating_sub(old.get(name).copied().unwrap_or(0));
     numbers(after).into_iter().map(|(name, n)| (name.clone(), less(&name, n))).collect()

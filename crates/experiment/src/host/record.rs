@@ -16,6 +16,7 @@ use machine::distance::{Distance, Distances};
 use setting::KernelFile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use vm::session::numbers;
 use workload::Counter;
 
 const SCHEDSTAT: &str = "/proc/schedstat";
@@ -187,7 +188,7 @@ impl Recorder {
     fn groups(&self, computer: &Computer) -> Stats {
         let of = |path: &String| {
             let file = computer.path(&format!("{GROUPS}/{path}/cpu.stat"));
-            Some((path.clone(), group_stats::parse(&std::fs::read_to_string(file).ok()?)))
+            Some((path.clone(), numbers(&std::fs::read_to_string(file).ok()?)))
         };
         self.groups.iter().filter_map(of).collect()
     }
