@@ -10,6 +10,7 @@ mod hotplug;
 mod steps;
 
 use crate::SimError;
+use crate::cpufreq::governor;
 use crate::hardware::{Hardware, Memory};
 use crate::idle::Menu;
 use crate::loops;
@@ -23,7 +24,7 @@ pub(crate) use hotplug::Prepared;
 use kernel::Kernel;
 use machine::{CpuSet, IdleState, Machine};
 use setting::{Prefetch, Setting};
-use workload::{Op, Policy, Workload};
+use workload::{Op, Policy, Program, ProgramId, Workload};
 
 /// Everything that replicas of one variant share.
 #[derive(Debug)]
@@ -47,6 +48,8 @@ pub(crate) struct Setup {
     pub(crate) hotplug: Hotplug,
     /// Clocks that move, where the setting says who governs them.
     pub(crate) governed: Option<Governed>,
+    /// What workers of the kernel run, where the governor has work for them.
+    pub(crate) kworker: Option<ProgramId>,
     /// By program: the control group, by its place from 1 on, in which its tasks begin; 0 for their parent's. Empty without groups.
     pub(crate) groups: Vec<u32>,
     /// The groups as the model has them, or why it cannot.
@@ -64,7 +67,7 @@ impl Setup {
     pub(crate) fn new(
         machine: &Machine,
         kernel: &Kernel,
-        workload: Workload,
+        mut workload: Workload,
         setting: &Setting,
     ) -> Result<Setup, SimError> {
         if setting.prefetch != Prefetch::default() || workload.partitions.is_some() {
@@ -117,6 +120,11 @@ impl Setup {
         let ops = workload.programs.iter().flat_map(|p| &p.ops);
         let asked = |op: &Op| if let Op::SetPolicy(policy) = op { Some(*policy) } else { None };
         let policies = ops.filter_map(asked).collect();
+        let has_work = governed.as_ref().is_some_and(|g| governor::has_work(g.governor));
+        let kworker = has_work.then(|| {
+            workload.programs.push(Program { name: "kworker".to_owned(), ops: Vec::new() });
+            ProgramId(workload.programs.len() as u16 - 1)
+        });
         Ok(Setup {
             topo,
             hw,
@@ -131,6 +139,7 @@ impl Setup {
             contend_transfers,
             hotplug,
             governed,
+            kworker,
             groups,
             model_groups,
             shared,

@@ -15,7 +15,7 @@ use crate::topology::{Cpu, Topology};
 use crate::uclamp::Uclamp;
 use machine::CpuSet;
 use machine::costs::Work;
-pub(crate) use task::{Doing, MAX_LOOPS, Origin};
+pub(crate) use task::{Doing, KERNEL_MM, MAX_LOOPS, Origin};
 pub use task::{State, Task, TaskId};
 
 /// What a CPU is doing.

@@ -8,7 +8,7 @@ mod schedutil;
 mod table;
 
 use super::governor::testing::*;
-use super::governor::{CpuTimes, Govern};
+use super::governor::{Answer, CpuTimes, Govern};
 use super::*;
 use kernel::Version;
 use setting::{AmdPstateMode, Governor, MaxFreq};

@@ -12,7 +12,7 @@ use crate::events::NEVER;
 use crate::idle;
 use crate::topology::Cpu;
 use crate::trace::Trace;
-use crate::world::{Doing, Phase, TaskId};
+use crate::world::{Doing, KERNEL_MM, Phase, TaskId};
 
 /// What a task needs before its CPU can go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             Doing::Cycles(left) => *left = (*left - for_task).max(0.0),
             Doing::AtBarrier { left, .. } => *left = (*left - for_task).max(0.0),
             Doing::Units { unit_cycles, done, .. } => *done += for_task / *unit_cycles,
-            Doing::Until(_) | Doing::Spin(_) | Doing::Nothing => {}
+            Doing::Until(_) | Doing::Spin(_) | Doing::Nothing | Doing::KernelWork => {}
         }
     }
 
@@ -90,7 +90,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                     false => left + c.debt,
                 }
             }
-            Doing::Nothing => c.debt,
+            Doing::Nothing | Doing::KernelWork => c.debt,
             Doing::Until(at_ns) => {
                 c.done_ns = at_ns.max(self.w.now_ns);
                 return;
@@ -177,7 +177,9 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let t = &mut self.w.tasks[task.index()];
         let (mm, fetch) = (t.mm, std::mem::take(&mut t.fetch));
         let woken_cycles = std::mem::take(&mut t.woken_cycles);
-        let same = std::mem::replace(&mut self.w.cpus[cpu as usize].mm, mm) == mm;
+        // A thread of the kernel runs in whichever address space is loaded (`enter_lazy_tlb`).
+        let same =
+            mm == KERNEL_MM || std::mem::replace(&mut self.w.cpus[cpu as usize].mm, mm) == mm;
         let kernel = &self.w.hw.kernel;
         let switch = if same { kernel.thread_switch } else { kernel.switch };
         let switch_cycles = self.w.kernel_cycles(switch);
@@ -283,9 +285,11 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             let Some(task) = self.w.cpus[cpu as usize].curr else { continue };
             let watches = match self.w.tasks[task.index()].doing {
                 Doing::Spin(f) | Doing::Units { flag: f, .. } => f == flag,
-                Doing::Cycles(_) | Doing::AtBarrier { .. } | Doing::Until(_) | Doing::Nothing => {
-                    false
-                }
+                Doing::Cycles(_)
+                | Doing::AtBarrier { .. }
+                | Doing::Until(_)
+                | Doing::Nothing
+                | Doing::KernelWork => false,
             };
             if watches && self.w.cpus[cpu as usize].phase == Phase::Running {
                 self.settle(cpu);

@@ -1,12 +1,13 @@
 //! Governors while a run lasts: they listen to changes of utilisation and ask for P-states (`cpufreq_update_util`).
 //!
 //! The class notes whose utilisation changed; after each event every governor concerned hears of it once for each change.
-//! What it asks for goes to the clocks, which take their time. Which governor it is matters to `crate::cpufreq` alone.
+//! What it asks for goes to the clocks, which take their time. One that samples lets a worker do so ([`super::kworkers`]).
+//! Which governor it is matters to `crate::cpufreq` alone.
 //! Where a kernel's own governors govern, they ask by themselves ([`Sim::requested`]).
 
 use super::Sim;
 use super::core::Core;
-use crate::cpufreq::governor::{self, CpuTimes, Govern, Seen, Start};
+use crate::cpufreq::governor::{self, Answer, CpuTimes, Govern, Seen, Start};
 use crate::cpufreq::{FrequencyError, Limits, Util, freq_scale};
 use crate::setup::Governed;
 use crate::topology::Cpu;
@@ -79,6 +80,11 @@ impl<'a> Governors<'a> {
         }
     }
 
+    /// Whether workers do the governor's work.
+    pub(super) fn have_work(&self) -> bool {
+        !self.policies.is_empty() && governor::has_work(self.governed.governor)
+    }
+
     /// What policies ask for at the start, in kHz; a machine has at least one, and all alike.
     pub(super) fn start_khz(&self) -> u32 {
         let lowest = || self.governed.driver.min_khz() as u32;
@@ -102,23 +108,46 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     /// One update of one CPU's utilisation, by something on `here`. Neither of the drivers here lets a CPU set the clock of
     /// another policy (`dvfs_possible_from_any_cpu`).
     fn update_util(&mut self, governors: &mut Governors, cpu: Cpu, here: Cpu) {
+        let iowait = std::mem::take(&mut self.w.cpus[cpu as usize].woken_from_io);
+        match self.ask(governors, cpu, here, iowait, |governor, seen| governor.update(seen)) {
+            Answer::Nothing => {}
+            Answer::Khz(khz) => self.change(governors, cpu, khz),
+            Answer::Work => self.kworkers.queue_work(here),
+        }
+    }
+
+    /// A worker on `here` does what the governor of `cpu` left to it.
+    pub(super) fn governor_work(&mut self, cpu: Cpu, here: Cpu) {
+        let Some(mut governors) = self.frequency.governors.take() else { return };
+        let work = |governor: &mut dyn Govern, seen: &Seen| governor.work(seen);
+        if let Some(khz) = self.ask(&mut governors, cpu, here, false, work) {
+            self.change(&mut governors, cpu, khz);
+        }
+        self.frequency.governors = Some(governors);
+    }
+
+    /// Lets the governor of `cpu` answer to what can be seen now from `here`.
+    fn ask<A>(
+        &mut self,
+        governors: &mut Governors,
+        cpu: Cpu,
+        here: Cpu,
+        iowait: bool,
+        question: impl FnOnce(&mut dyn Govern, &Seen) -> A,
+    ) -> A {
         let governed = governors.governed;
         let at = governed.policy_of[cpu as usize] as usize;
         let cpus = &governed.policies[at];
-        let now = self.w.now_ns;
         let policy = &mut governors.policies[at];
-        let limits = policy.limits;
-        let c = &mut self.w.cpus[cpu as usize];
-        let (iowait, idle_calls) = (std::mem::take(&mut c.woken_from_io), c.idle_calls);
         let (core, w) = (&self.core, &self.w);
-        let wanted = policy.governor.update(&Seen {
-            now_ns: now,
+        let seen = Seen {
+            now_ns: w.now_ns,
             cpu: cpus.iter().position(|&c| c == cpu).unwrap_or(0),
             can_update: cpus.contains(&here),
             iowait,
-            idle_calls,
+            idle_calls: w.cpus[cpu as usize].idle_calls,
             invariant: governed.max_freq_ratio.is_some(),
-            limits,
+            limits: policy.limits,
             driver: &governed.driver,
             util: &|at| {
                 let cpu = cpus[at];
@@ -130,12 +159,19 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                 }
             },
             times: &|at| w.times_of(cpus[at]),
-        });
-        if let Some(khz) = wanted.filter(|&khz| khz != limits.cur_khz) {
-            policy.limits.cur_khz = khz;
-            for (at, &cpu) in cpus.iter().enumerate() {
-                self.requested(cpu, khz as u32, at == 0);
-            }
+        };
+        question(policy.governor.as_mut(), &seen)
+    }
+
+    /// The policy of `cpu` is to have another frequency.
+    fn change(&mut self, governors: &mut Governors, cpu: Cpu, khz: u64) {
+        let at = governors.governed.policy_of[cpu as usize] as usize;
+        let limits = &mut governors.policies[at].limits;
+        if std::mem::replace(&mut limits.cur_khz, khz) == khz {
+            return;
+        }
+        for (at, &cpu) in governors.governed.policies[at].iter().enumerate() {
+            self.requested(cpu, khz as u32, at == 0);
         }
     }
 

@@ -23,6 +23,7 @@ mod frequency;
 mod governors;
 mod hints;
 mod hotplug;
+mod kworkers;
 mod lines;
 mod memory;
 mod modelled;
@@ -58,6 +59,8 @@ use crate::world::{CpuState, Note, Phase, World};
 use clients::Users;
 pub(crate) use core::Core;
 use frequency::Frequency;
+use governors::Governors;
+use kworkers::Kworkers;
 use memory::Memory;
 pub(crate) use modelled::Modelled;
 use progress::Progress;
@@ -80,6 +83,7 @@ pub(crate) struct Sim<'a, K, T> {
     shared: Shared,
     users: Users,
     frequency: Frequency<'a>,
+    kworkers: Kworkers,
     memory: Memory,
     pub(crate) recording: Recording,
     draws: Draws,
@@ -126,6 +130,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             shared: Shared::new(workload),
             users,
             frequency: Frequency::new(setup, seed, tick_period_ns, by_core)?,
+            kworkers: Kworkers::default(),
             memory: Memory::new(setup),
             recording: Recording::new(workload)?,
             draws: Draws { work: Stream::new(seed, Purpose::Work), start },
@@ -148,6 +153,12 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         self.tell_clocks();
         for spawn in &self.setup.workload.spawns {
             self.spawn(spawn);
+        }
+        let governors = self.frequency.governors.as_ref();
+        if let Some(program) =
+            self.setup.kworker.filter(|_| governors.is_some_and(Governors::have_work))
+        {
+            self.start_kworkers(program);
         }
         self.boot_users();
         self.arm_hotplug();
@@ -183,6 +194,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         K::settle_requests(self);
         if self.frequency.governors.is_some() {
             self.govern(self.here);
+            self.wake_kworkers();
         }
         self.progress.failure.take().or_else(|| self.core.failure()).map_or(Ok(()), Err)
     }

@@ -93,6 +93,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         let cycles = match self.w.tasks[task.index()].doing {
             Doing::Cycles(left) => left.min(most),
             Doing::Nothing
+            | Doing::KernelWork
             | Doing::Until(_)
             | Doing::Spin(_)
             | Doing::AtBarrier { .. }

@@ -58,6 +58,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                         Runs::Partition { program: t.program, host_ns: c.debt / c.rate }
                     }
                     Doing::Nothing
+                    | Doing::KernelWork
                     | Doing::Cycles(_)
                     | Doing::AtBarrier { .. }
                     | Doing::Until(_)

@@ -33,6 +33,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         let in_debt = self.w.cpus[cpu as usize].debt > NO_DEBT;
         match self.w.tasks[task.index()].doing {
             Doing::Nothing => self.begin(cpu, task, in_debt),
+            Doing::KernelWork if in_debt => Step::Busy,
+            Doing::KernelWork => self.kernel_work(cpu, task),
             Doing::Cycles(left) if left > 0.0 || in_debt => Step::Busy,
             Doing::Cycles(_) => self.finish(cpu, task),
             Doing::Until(at_ns) if at_ns > self.w.now_ns => Step::Busy,

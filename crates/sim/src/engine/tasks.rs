@@ -14,7 +14,7 @@ use machine::costs::{Target, Work};
 use workload::{ProgramId, Spawn};
 
 impl<K: Core, T: Trace> Sim<'_, K, T> {
-    fn add_task(&mut self, new: Task) -> TaskId {
+    pub(super) fn add_task(&mut self, new: Task) -> TaskId {
         let task = TaskId(self.w.tasks.len() as u32);
         let (program, parent, nice) = (new.program, new.parent, new.nice);
         self.progress.active += u32::from(!new.daemon);

@@ -44,6 +44,8 @@ pub enum State {
 pub(crate) enum Doing {
     /// Between steps.
     Nothing,
+    /// What a worker of the kernel does; it has no steps.
+    KernelWork,
     /// So many cycles are left before the step takes effect.
     Cycles(f64),
     /// Runs until a point in time.
@@ -64,6 +66,9 @@ pub(crate) struct Origin {
     /// From 1 on; 0 for none.
     pub(crate) number: u32,
 }
+
+/// The address space of a thread that has none.
+pub(crate) const KERNEL_MM: u32 = u32::MAX - 1;
 
 /// Loops that a program may nest.
 pub(crate) const MAX_LOOPS: usize = 4;

@@ -1,6 +1,6 @@
 //! The busy share of a policy's CPUs, which ondemand and conservative go by (`cpufreq_governor.c`).
 
-use super::{Govern, Seen};
+use super::{Answer, Govern, Seen};
 use crate::cpufreq::{Driver, FrequencyError, Limits, within};
 use std::fmt::Debug;
 
@@ -53,11 +53,14 @@ pub(crate) trait Sampler: Debug {
     ) -> Decision;
 }
 
-/// A governor that samples when its time has come (`dbs_update_util_handler`).
+/// A governor that samples when its time has come (`struct policy_dbs_info`).
 #[derive(Debug)]
 pub(super) struct Sampled<S> {
     sampler: S,
+    last_sample_ns: u64,
     next_sample_ns: u64,
+    /// A worker is to take the sample and has not yet (`work_in_progress`).
+    in_progress: bool,
     /// Room for a sample.
     times: Vec<CpuTimes>,
 }
@@ -66,20 +69,30 @@ impl<S> Sampled<S> {
     /// Of `cpus` CPUs, first at `first_sample_ns`.
     pub(super) fn new(sampler: S, cpus: usize, first_sample_ns: u64) -> Sampled<S> {
         let times = vec![CpuTimes::default(); cpus];
-        Sampled { sampler, next_sample_ns: first_sample_ns, times }
+        let next_sample_ns = first_sample_ns;
+        Sampled { sampler, last_sample_ns: 0, next_sample_ns, in_progress: false, times }
     }
 }
 
 impl<S: Sampler> Govern for Sampled<S> {
-    fn update(&mut self, seen: &Seen) -> Option<u64> {
-        if !seen.can_update || seen.now_ns < self.next_sample_ns {
-            return None;
+    /// `dbs_update_util_handler`: the period counts from here, however long the worker waits.
+    fn update(&mut self, seen: &Seen) -> Answer {
+        if !seen.can_update || self.in_progress || seen.now_ns < self.next_sample_ns {
+            return Answer::Nothing;
         }
+        self.last_sample_ns = seen.now_ns;
+        self.in_progress = true;
+        Answer::Work
+    }
+
+    /// `dbs_work_handler`.
+    fn work(&mut self, seen: &Seen) -> Option<u64> {
         for (cpu, times) in self.times.iter_mut().enumerate() {
             *times = (seen.times)(cpu);
         }
         let decision = self.sampler.sample(seen.now_ns, &self.times, &seen.limits, seen.driver);
-        self.next_sample_ns = seen.now_ns + decision.next_sample_in_ns;
+        self.next_sample_ns = self.last_sample_ns + decision.next_sample_in_ns;
+        self.in_progress = false;
         Some(decision.khz)
     }
 }

@@ -1,7 +1,7 @@
 //! performance and powersave: they set a limit when they start and look at nothing afterwards
 //! (`cpufreq_gov_performance_limits`, `cpufreq_gov_powersave_limits`).
 
-use super::{Govern, Seen};
+use super::{Answer, Govern, Seen};
 use crate::cpufreq::{Driver, Limits, Relation};
 
 /// Which limit is set.
@@ -21,7 +21,7 @@ impl Govern for Fixed {
         }
     }
 
-    fn update(&mut self, _: &Seen) -> Option<u64> {
-        None
+    fn update(&mut self, _: &Seen) -> Answer {
+        Answer::Nothing
     }
 }

@@ -66,6 +66,16 @@ pub(crate) struct Seen<'a> {
     pub(crate) times: &'a dyn Fn(usize) -> CpuTimes,
 }
 
+/// What a governor makes of an update of utilisation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Nothing,
+    /// The frequency in kHz to change to, at once.
+    Khz(u64),
+    /// A worker of the CPU on which this happens is to do the governor's [`work`](Govern::work).
+    Work,
+}
+
 /// The governor of one policy.
 pub(crate) trait Govern: Debug {
     /// What the policy asks for at the start, in kHz; the lowest frequency until the governor has seen something.
@@ -73,8 +83,18 @@ pub(crate) trait Govern: Debug {
         limits.min_khz
     }
 
-    /// The frequency in kHz to change to, if any.
-    fn update(&mut self, seen: &Seen) -> Option<u64>;
+    /// An update of utilisation.
+    fn update(&mut self, seen: &Seen) -> Answer;
+
+    /// What a worker does that an update asked for: the frequency in kHz to change to, if any.
+    fn work(&mut self, _seen: &Seen) -> Option<u64> {
+        None
+    }
+}
+
+/// Whether `governor` lets workers of the CPUs do its work.
+pub(crate) fn has_work(governor: Governor) -> bool {
+    matches!(governor, Governor::Ondemand | Governor::Conservative)
 }
 
 /// Starts `governor`. The table of governors: a row each.

@@ -4,7 +4,7 @@
 //! for I/O goes stale after a tick.
 
 use super::iowait::{IowaitBoost, Rules as IowaitRules};
-use super::{Govern, Seen, Start};
+use super::{Answer, Govern, Seen, Start};
 use crate::cpufreq::rules::{Headroom, Rules};
 use crate::cpufreq::{Driver, FrequencyError, Relation, Util, within};
 use setting::Tunable;
@@ -102,11 +102,9 @@ impl Schedutil {
     fn holds(&mut self, idle_calls: u64) -> bool {
         std::mem::replace(&mut self.saved_idle_calls, idle_calls) == idle_calls
     }
-}
 
-impl Govern for Schedutil {
     /// `sugov_update_single_freq`, `sugov_update_shared`. Utilisation is asked for only once the rate limit allows a change.
-    fn update(&mut self, seen: &Seen) -> Option<u64> {
+    fn next_khz(&mut self, seen: &Seen) -> Option<u64> {
         let now_ns = seen.now_ns;
         self.boosts.get_mut(seen.cpu)?.request(&self.iowait, now_ns, seen.iowait);
         // `sugov_should_update_freq`.
@@ -133,6 +131,12 @@ impl Govern for Schedutil {
         }
         (self.next_khz, self.last_change_ns) = (next_khz, now_ns);
         Some(next_khz)
+    }
+}
+
+impl Govern for Schedutil {
+    fn update(&mut self, seen: &Seen) -> Answer {
+        self.next_khz(seen).map_or(Answer::Nothing, Answer::Khz)
     }
 }
 

@@ -58,7 +58,11 @@ impl Policy {
             util,
             times,
         };
-        self.governor.update(&seen)
+        match self.governor.update(&seen) {
+            Answer::Nothing => None,
+            Answer::Khz(khz) => Some(khz),
+            Answer::Work => panic!("schedutil switches at once here"),
+        }
     }
 
     /// The frequency after an update.

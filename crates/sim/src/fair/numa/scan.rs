@@ -4,7 +4,7 @@ use super::{Numa, Space};
 use crate::fair::Fair;
 use crate::pages::{SCAN_BYTES, Scan};
 use crate::topology::Cpu;
-use crate::world::{TaskId, World};
+use crate::world::{KERNEL_MM, TaskId, World};
 
 /// Shortest and longest time in ms in which a task's memory is scanned as a whole
 /// (`sysctl_numa_balancing_scan_period_min`, `_max`).
@@ -48,6 +48,9 @@ impl Fair {
             return;
         }
         let mm = w.tasks[task.index()].mm;
+        if mm == KERNEL_MM {
+            return;
+        }
         if t.node_stamp_ns == 0 {
             numa.look_at_space(w, mm);
             numa.tasks[task.index()].scan_period_ms = numa.spaces[mm as usize].scan_min_ms();
