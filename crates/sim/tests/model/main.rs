@@ -16,6 +16,7 @@ mod frequency_study;
 mod groups;
 mod hotplug;
 mod knobs;
+mod kworkers;
 mod large;
 mod machines;
 mod memory;
