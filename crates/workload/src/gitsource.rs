@@ -1,7 +1,8 @@
 //! gitsource: the unit tests of git, `make test` without `-j`; seconds.
 //!
 //! As git's test suite does it: make runs one shell script after another; a script's test cases run git and the usual tools
-//! in the foreground, each forked, loaded and waited for, many of them in a subshell, and git at times runs another git. So
+//! in the foreground, each started by `vfork`, loaded and waited for, many of them in a subshell, which is forked, and git at times forks
+//! another git. So
 //! one chain of parents that wait for their children runs at a time, and a wake-up, a fork and an exec come every few hundred
 //! us. Files are in the page cache; background jobs are left out, and so is that members of a pipeline run side by side.
 //!
@@ -125,7 +126,7 @@ pub fn build(params: &Params, _: &Costs) -> Result<Workload, WorkloadError> {
     for (scripts, cases) in [(whole, SCRIPT_CASES), (u32::from(rest > 0), rest)] {
         if scripts > 0 {
             let to = main.len() as u16;
-            main.extend(launch::command(script(&mut w, cases)));
+            main.extend(launch::run(script(&mut w, cases)));
             main.push(Op::Loop { to, times: scripts });
         }
     }
@@ -158,21 +159,21 @@ fn case(w: &mut Workload) -> Vec<Op> {
     let tool = w.program("tool", launch::executed(&own(TOOL, TOOL_MEMORY)));
     let mut within = |program| {
         let mut ops = vec![Op::Compute(SHELL)];
-        ops.extend(launch::command(program));
+        ops.extend(launch::run(program));
         w.program("sh", ops)
     };
     let (subshell, git_subshell) = (within(tool), within(git));
     let bare = w.program("sh", vec![Op::Compute(SHELL)]);
     let run = |command| {
-        let [fork, wait] = launch::command(match command {
-            Git => git,
-            GitTwice => twice,
-            Tool => tool,
-            Subshell => subshell,
-            GitSubshell => git_subshell,
-            Bare => bare,
-        });
-        [Op::Compute(SHELL), fork, wait]
+        let started: Vec<Op> = match command {
+            Git => launch::run(git).into(),
+            GitTwice => launch::run(twice).into(),
+            Tool => launch::run(tool).into(),
+            Subshell => launch::command(subshell).into(),
+            GitSubshell => launch::command(git_subshell).into(),
+            Bare => launch::command(bare).into(),
+        };
+        [vec![Op::Compute(SHELL)], started].concat()
     };
     CASE.into_iter().flat_map(run).collect()
 }

@@ -3,7 +3,7 @@
 //! As make and kbuild do it: one thread reads makefiles and asks the compiler what it can do, one short command after
 //! another; a make for each directory reads its makefile and starts its objects; at most `jobs` makes that read and objects
 //! that compile hold one of the job server's tokens, which lie in a pipe. An object is a shell that runs gcc, which runs cc1
-//! and then as, after it fixdep, and rm; each is forked, loaded, and waited for. At the end one
+//! and then as, after it fixdep, and rm; each is started by `vfork`, loaded, and waited for. At the end one
 //! thread links `vmlinux` three times, with the tables of symbols made in between. Sources are in the page cache.
 //!
 //! The last step of a job puts its token back, where make's own child handler does; a make for a directory puts its token
@@ -107,7 +107,8 @@ pub fn build(params: &Params, _: &Costs) -> Result<Workload, WorkloadError> {
         if directories > 0 {
             let to = main.len() as u16;
             let make = w.program("make", directory(tokens, object, objects));
-            main.extend([Op::Receive(tokens), Op::Fork(make)]);
+            main.push(Op::Receive(tokens));
+            main.extend(launch::start(make));
             main.push(Op::Loop { to, times: directories });
         }
     }
@@ -140,7 +141,7 @@ fn head(w: &mut Workload, main: &mut Vec<Op>, objects: u32) {
     let ask = tool(w, "gcc", ASK, ASSEMBLER_MEMORY);
     main.push(Op::Compute(READ));
     let to = main.len() as u16;
-    main.extend(launch::command(ask));
+    main.extend(launch::run(ask));
     main.push(Op::Loop { to, times: objects.div_ceil(OBJECTS_PER_COMMAND) });
 }
 
@@ -149,14 +150,14 @@ fn object(w: &mut Workload, tokens: QueueId) -> ProgramId {
     let cc1 = tool(w, COMPILER, COMPILE, COMPILER_MEMORY);
     let assembler = tool(w, "as", ASSEMBLE, ASSEMBLER_MEMORY);
     let mut gcc = vec![Op::Compute(DRIVE)];
-    gcc.extend(launch::command(cc1));
-    gcc.extend(launch::command(assembler));
+    gcc.extend(launch::run(cc1));
+    gcc.extend(launch::run(assembler));
     let gcc = w.program("gcc", launch::executed(&gcc));
     let note = tool(w, "fixdep", NOTE, ASSEMBLER_MEMORY);
     let remove = tool(w, "rm", REMOVE, ASSEMBLER_MEMORY);
     let mut shell = vec![Op::Compute(DRIVE)];
     for command in [gcc, note, remove] {
-        shell.extend(launch::command(command));
+        shell.extend(launch::run(command));
     }
     shell.push(Op::Send(tokens));
     w.program(JOB, launch::executed(&shell))
@@ -164,11 +165,13 @@ fn object(w: &mut Workload, tokens: QueueId) -> ProgramId {
 
 /// A make for one directory, started with a token.
 fn directory(tokens: QueueId, object: ProgramId, objects: u32) -> Vec<Op> {
+    let [fork, loaded] = launch::start(object);
     launch::executed(&[
         Op::Compute(READ),
         Op::Send(tokens),
         Op::Receive(tokens),
-        Op::Fork(object),
+        fork,
+        loaded,
         Op::Loop { to: 2, times: objects },
         Op::WaitChildren,
         Op::Receive(tokens),
@@ -182,6 +185,6 @@ fn link(w: &mut Workload, main: &mut Vec<Op>, part: f64) {
     let ld = tool(w, "ld", Work::fixed(LINK_CYCLES * part), LINKER_MEMORY);
     let kallsyms = tool(w, "kallsyms", Work::fixed(SYMBOLS_CYCLES * part), LINKER_MEMORY);
     for program in [ld, kallsyms, ld, kallsyms, ld] {
-        main.extend(launch::command(program));
+        main.extend(launch::run(program));
     }
 }

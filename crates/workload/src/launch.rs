@@ -28,9 +28,20 @@ pub(crate) fn executed(ops: &[Op]) -> Vec<Op> {
     start.iter().cloned().chain(own).collect()
 }
 
-/// Runs a program as a shell does a command: forks a child for it and waits.
+/// Runs a program in a child and waits for it, by `fork`: a subshell, and what git starts.
 pub(crate) fn command(program: ProgramId) -> [Op; 2] {
     [Op::Fork(program), Op::WaitChildren]
+}
+
+/// Starts a program in a child by `vfork`: the parent sleeps until the program is loaded. make (`posix_spawn`), dash and gcc start
+/// all programs so (`strace -f` of make 4.3, dash 0.5.12 and gcc 12).
+pub(crate) fn start(program: ProgramId) -> [Op; 2] {
+    [Op::Fork(program), Op::WaitExec]
+}
+
+/// The same, and waits for it.
+pub(crate) fn run(program: ProgramId) -> [Op; 3] {
+    [Op::Fork(program), Op::WaitExec, Op::WaitChildren]
 }
 
 /// A task of a benchmark that was started long before, with no trace left of how: it wakes on a random CPU before the shell acts.

@@ -72,7 +72,11 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             Doing::Cycles(left) => *left = (*left - for_task).max(0.0),
             Doing::AtBarrier { left, .. } => *left = (*left - for_task).max(0.0),
             Doing::Units { unit_cycles, done, .. } => *done += for_task / *unit_cycles,
-            Doing::Until(_) | Doing::Spin(_) | Doing::Nothing | Doing::KernelWork => {}
+            Doing::Until(_)
+            | Doing::Spin(_)
+            | Doing::Nothing
+            | Doing::KernelWork
+            | Doing::Loaded => {}
         }
     }
 
@@ -90,7 +94,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                     false => left + c.debt,
                 }
             }
-            Doing::Nothing | Doing::KernelWork => c.debt,
+            Doing::Nothing | Doing::KernelWork | Doing::Loaded => c.debt,
             Doing::Until(at_ns) => {
                 c.done_ns = at_ns.max(self.w.now_ns);
                 return;
@@ -289,7 +293,8 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                 | Doing::AtBarrier { .. }
                 | Doing::Until(_)
                 | Doing::Nothing
-                | Doing::KernelWork => false,
+                | Doing::KernelWork
+                | Doing::Loaded => false,
             };
             if watches && self.w.cpus[cpu as usize].phase == Phase::Running {
                 self.settle(cpu);

@@ -94,6 +94,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Doing::Cycles(left) => left.min(most),
             Doing::Nothing
             | Doing::KernelWork
+            | Doing::Loaded
             | Doing::Until(_)
             | Doing::Spin(_)
             | Doing::AtBarrier { .. }

@@ -59,6 +59,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
                     }
                     Doing::Nothing
                     | Doing::KernelWork
+                    | Doing::Loaded
                     | Doing::Cycles(_)
                     | Doing::AtBarrier { .. }
                     | Doing::Until(_)

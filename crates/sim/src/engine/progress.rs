@@ -95,6 +95,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             State::Conditional(c) => format!("condition {}", c.0),
             State::AtBarrier(b) => format!("the other parties of barrier {}", b.0),
             State::Waiting => format!("{} children", t.children),
+            State::Loading => "its child to load a program".to_string(),
             State::Runnable | State::Sleeping | State::Dead => "a CPU".to_string(),
         };
         let name = &self.setup.workload.programs[t.program.index()].name;

@@ -33,7 +33,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         let in_debt = self.w.cpus[cpu as usize].debt > NO_DEBT;
         match self.w.tasks[task.index()].doing {
             Doing::Nothing => self.begin(cpu, task, in_debt),
-            Doing::KernelWork if in_debt => Step::Busy,
+            Doing::KernelWork | Doing::Loaded if in_debt => Step::Busy,
+            Doing::Loaded => self.has_loaded(cpu, task),
             Doing::KernelWork => self.kernel_work(cpu, task),
             Doing::Cycles(left) if left > 0.0 || in_debt => Step::Busy,
             Doing::Cycles(_) => self.finish(cpu, task),
@@ -101,6 +102,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             // A read looks first: it takes what is there, or sleeps.
             Some(Op::Receive(_)) if in_debt => return Step::Busy,
             Some(&Op::Receive(queue)) => return self.receive(cpu, task, queue),
+            Some(Op::WaitExec) if in_debt => return Step::Busy,
+            Some(Op::WaitExec) => return self.wait_exec(task),
             Some(&Op::Contend { rounds, cycles, .. }) => Doing::Cycles(rounds * cycles),
             Some(&Op::Loop { to, times }) => return self.repeat(task, to, times),
             Some(&Op::SkipIf { condition, steps }) => return self.skip(task, condition, steps),
@@ -139,7 +142,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Op::Yield => Some(Effort::Kernel(hw.kernel.yields)),
             Op::Sleep { .. } | Op::TimerWait { .. } | Op::WaitChildren => syscall,
             Op::Io { .. } => syscall,
-            Op::Compute(_) | Op::Portion(_) | Op::RunFor(_) | Op::Receive(_) => None,
+            Op::Compute(_) | Op::Portion(_) | Op::RunFor(_) | Op::Receive(_) | Op::WaitExec => None,
             Op::Draw(_) | Op::Begin(_) | Op::Refill(_) => None,
             // Whom it goes to is known when the task is.
             Op::Answer => None,
@@ -187,7 +190,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                 | Op::Signal(_) | Op::Broadcast(_) | Op::Barrier(_) | Op::Reply | Op::Fork(_)
                 | Op::Clone(_) | Op::Exec | Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_)
                 | Op::SetPolicy(_) | Op::SetUtilClamp { .. } | Op::Yield | Op::Sleep { .. } | Op::TimerWait { .. }
-                | Op::WaitChildren | Op::Io { .. },
+                | Op::WaitChildren | Op::WaitExec | Op::Io { .. },
             )
             // The program has ended.
             | None => return self.exit(cpu, task),
@@ -268,7 +271,11 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             }
             Some(Op::Exec) => {
                 self.w.tasks[task.index()].mm = task.0;
-                K::exec(self, cpu, task)
+                let step = K::exec(self, cpu, task);
+                if self.is_awaited(task) {
+                    self.w.tasks[task.index()].doing = Doing::Loaded;
+                }
+                step
             }
             Some(Op::SetAffinity(set)) => self.set_affinity(cpu, task, set),
             Some(&Op::SetNice(nice)) => self.set_nice(task, nice),
@@ -304,6 +311,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             }
             Some(
                 Op::WaitChildren
+                | Op::WaitExec
                 | Op::Compute(_)
                 | Op::Draw(_)
                 | Op::Portion(_)
@@ -404,6 +412,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         self.w.charge_kernel(cpu, self.w.hw.kernel.exit);
         K::exit(self, cpu, task);
         self.trace.exited(self.w.now_ns, task);
+        self.let_parent_go_on(cpu, task);
         if let Some(parent) = self.w.tasks[task.index()].parent {
             let p = &mut self.w.tasks[parent.index()];
             p.children -= 1;

@@ -8,7 +8,7 @@ use super::core::Core;
 use super::cpu::Step;
 use crate::topology::Cpu;
 use crate::trace::Trace;
-use crate::world::{Phase, State, Task, TaskId};
+use crate::world::{Doing, Phase, State, Task, TaskId};
 use machine::CpuSet;
 use machine::costs::{Target, Work};
 use workload::{ProgramId, Spawn};
@@ -85,8 +85,44 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             affinity,
             ..Task::new(program, cpu, allowed)
         });
-        self.w.tasks[parent.index()].children += 1;
+        let p = &mut self.w.tasks[parent.index()];
+        p.children += 1;
+        p.loading = Some(child);
         K::start(self, child, cpu, parent)
+    }
+
+    /// `vfork`: sleeps until the last child has loaded a program or is gone.
+    pub(super) fn wait_exec(&mut self, task: TaskId) -> Step {
+        match self.w.tasks[task.index()].loading {
+            Some(_) => self.block(task, State::Loading),
+            None => self.next_op(task),
+        }
+    }
+
+    /// Whether `task` is the last child of its parent and loads its first program.
+    pub(super) fn is_awaited(&self, task: TaskId) -> bool {
+        let parent = self.w.tasks[task.index()].parent;
+        parent.is_some_and(|parent| self.w.tasks[parent.index()].loading == Some(task))
+    }
+
+    /// `mm_release`: the program is loaded, so that the address space is the parent's alone again.
+    pub(super) fn has_loaded(&mut self, cpu: Cpu, task: TaskId) -> Step {
+        self.w.tasks[task.index()].doing = Doing::Nothing;
+        self.let_parent_go_on(cpu, task);
+        Step::Again
+    }
+
+    /// Wakes the parent of `task` where it waits for it to load a program (`complete_vfork_done`).
+    pub(super) fn let_parent_go_on(&mut self, cpu: Cpu, task: TaskId) {
+        let Some(parent) = self.w.tasks[task.index()].parent.filter(|_| self.is_awaited(task))
+        else {
+            return;
+        };
+        let p = &mut self.w.tasks[parent.index()];
+        p.loading = None;
+        if p.state == State::Loading {
+            self.wake(parent, cpu, Some(task), false);
+        }
     }
 
     pub(super) fn start_timer(&mut self, task: TaskId, at_ns: u64) {

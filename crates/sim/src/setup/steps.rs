@@ -44,7 +44,11 @@ pub(super) fn check(workload: &Workload, nodes: &[Node]) -> Result<(), SimError>
                 | Op::SkipIf { .. }
                 | Op::Yield
                 | Op::Sleep { .. } => {}
-                Op::TimerWait { .. } | Op::WaitChildren | Op::Send(_) | Op::Receive(_) => {}
+                Op::TimerWait { .. }
+                | Op::WaitChildren
+                | Op::WaitExec
+                | Op::Send(_)
+                | Op::Receive(_) => {}
                 Op::Lock(_) | Op::Unlock(_) | Op::Wait { .. } | Op::Signal(_) => {}
                 Op::Broadcast(_) | Op::Barrier(_) | Op::Reply | Op::Fork(_) | Op::Clone(_) => {}
                 Op::Exec | Op::SetAffinity(_) | Op::SetNice(_) | Op::SetSlice(_) => {}

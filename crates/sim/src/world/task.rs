@@ -35,6 +35,8 @@ pub enum State {
     AtBarrier(BarrierId),
     /// Waiting for its children.
     Waiting,
+    /// Waiting for its last child to load a program (`vfork`).
+    Loading,
     /// Gone.
     Dead,
 }
@@ -46,6 +48,8 @@ pub(crate) enum Doing {
     Nothing,
     /// What a worker of the kernel does; it has no steps.
     KernelWork,
+    /// It has loaded its program, where the scheduler wanted it, and its parent waits for that.
+    Loaded,
     /// So many cycles are left before the step takes effect.
     Cycles(f64),
     /// Runs until a point in time.
@@ -112,6 +116,8 @@ pub struct Task {
     pub(crate) in_kernel: bool,
     /// What the task waited for has come: a condition was signalled, a barrier's parties are complete.
     pub(crate) signalled: bool,
+    /// Its last child, while that has not loaded a program.
+    pub(crate) loading: Option<TaskId>,
     /// Who waits behind it for the same thing.
     pub(crate) next_waiter: Option<TaskId>,
     /// The user whose request it works on.
@@ -164,6 +170,7 @@ impl Task {
             daemon: false,
             in_kernel: false,
             signalled: false,
+            loading: None,
             next_waiter: None,
             client: None,
             origin: Origin::default(),

@@ -257,3 +257,25 @@ fn steps_that_a_task_may_not_do_are_errors() {
         assert!(message.starts_with(expected), "{message}");
     }
 }
+
+/// Seconds that a parent of `vfork` sleeps whose child does `child`.
+fn until_loaded(child: Vec<Op>) -> f64 {
+    let mut w = Workload::default();
+    let (from, to) = seconds(&mut w);
+    let child = w.program("child", child);
+    let parent = [from, Op::Fork(child), Op::WaitExec, to, Op::WaitChildren, Op::Stop];
+    tasks(&mut w, "parent", 1, &parent, None);
+    let (result, watch) = watched(&machines::smt(2, 2), w);
+    assert_eq!(exited(&watch, "child"), 1);
+    result.metrics[0]
+}
+
+#[test]
+fn a_parent_of_vfork_sleeps_until_its_child_has_loaded_or_is_gone() {
+    let cycles_per_ms = constant(&machines::smt(2, 2), "nominal_khz");
+    let ms = |n: f64| compute(n * cycles_per_ms);
+    let loads = until_loaded(vec![ms(1.0), Op::Exec, ms(5.0)]);
+    assert!((0.0009..0.002).contains(&loads), "{loads}");
+    let gone = until_loaded(vec![ms(1.0), ms(5.0)]);
+    assert!((0.0055..0.0075).contains(&gone), "{gone}");
+}

@@ -236,6 +236,8 @@ pub enum Op {
     },
     /// Sleeps until every child has exited (`waitpid`, `pthread_join`).
     WaitChildren,
+    /// Sleeps until the child that it forked last has replaced its program image or is gone, as `vfork` does.
+    WaitExec,
     /// Goes back to step `to` until the body has run `times` times; 0 is for ever.
     Loop {
         /// Index of the first step of the body.

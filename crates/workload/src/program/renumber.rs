@@ -137,6 +137,7 @@ impl Offsets {
             | Op::RunFor(_)
             | Op::Sleep { .. }
             | Op::WaitChildren
+            | Op::WaitExec
             | Op::Loop { .. }
             | Op::SkipIf { .. }
             | Op::Memory(_)
