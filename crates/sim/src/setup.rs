@@ -49,6 +49,8 @@ pub(crate) struct Setup {
     pub(crate) governed: Option<Governed>,
     /// By program: the control group, by its place from 1 on, in which its tasks begin; 0 for their parent's. Empty without groups.
     pub(crate) groups: Vec<u32>,
+    /// Control groups of the setting.
+    pub(crate) nr_groups: usize,
     /// The groups as the model has them, or why it cannot.
     pub(crate) model_groups: Result<ModelGroups, SimError>,
     /// Whether tasks of some group share a cookie or a session.
@@ -132,6 +134,7 @@ impl Setup {
             hotplug,
             governed,
             groups,
+            nr_groups: setting.groups.len(),
             model_groups,
             shared,
             policies,
