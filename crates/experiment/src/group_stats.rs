@@ -95,8 +95,10 @@ mod tests {
         let own = text(&["a", "a/b", "a/b/c", "ab"]);
         let paths = own.iter().cloned().chain(["x".to_owned()]).collect();
         let times = GroupTimes { paths, own };
-        let counters =
-            Counters { group_run_ns: vec![1_000, 20_000, 300_999, 4_000_000], ..Counters::default() };
+        let counters = Counters {
+            group_run_ns: vec![1_000, 20_000, 300_999, 4_000_000],
+            ..Counters::default()
+        };
         assert_eq!(times.schema().len(), times.values(&counters).len());
         assert_eq!(times.values(&counters)[3..], [321, 320, 300, 4000, 0]);
     }
