@@ -1,5 +1,6 @@
 //! Engines that give the same run for the same seed: the simulator.
 
+use crate::group_stats::GroupTimes;
 use crate::numa_stats;
 use definition::Plan;
 use definition::file::VariantEntry;
@@ -7,7 +8,7 @@ use kernel::Kernel;
 use machine::{Machine, costs};
 use results::{MetricInfo, Run, power};
 use setting::{GroupError, Setting};
-use sim::counters::{Bandwidth, NumaBalancing, Pressure};
+use sim::counters::{NumaBalancing, Pressure};
 use sim::hypervisor::Hypervisor;
 use sim::{Counters, RunResult, Scenario, SimError};
 use vm::VmError;
@@ -130,10 +131,10 @@ pub trait Engine: Sync {
 pub struct SimEngine;
 
 /// What is counted where an experiment gives reason to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Also {
-    /// Quotas, where a variant has control groups.
-    Bandwidth,
+    /// Quotas and CPU time, where a variant has control groups.
+    Groups(GroupTimes),
     /// Pressure, where the configuration of a variant's source has it.
     Pressure,
     /// NUMA balancing, where a variant says whether it is on.
@@ -141,26 +142,28 @@ enum Also {
 }
 
 impl Also {
-    fn of(plan: &Plan) -> Vec<Also> {
-        let bandwidth = plan.file.has_groups();
+    /// In runs of the variant at `variant`.
+    fn of(plan: &Plan, variant: usize) -> Vec<Also> {
+        let groups = Also::Groups(GroupTimes::of(&plan.file, variant));
         let has_psi = |v: &VariantEntry| v.source.as_ref().is_some_and(|s| s.has("PSI"));
         let pressure = plan.file.variants.iter().any(has_psi);
         let numa = !numa_stats::schema(&plan.file).is_empty();
-        let all = [(bandwidth, Also::Bandwidth), (pressure, Also::Pressure), (numa, Also::Numa)];
+        let has_groups = plan.file.has_groups();
+        let all = [(has_groups, groups), (pressure, Also::Pressure), (numa, Also::Numa)];
         all.into_iter().filter(|(is_on, _)| *is_on).map(|(_, also)| also).collect()
     }
 
-    fn schema(self) -> Vec<Counter> {
+    fn schema(&self) -> Vec<Counter> {
         match self {
-            Also::Bandwidth => Bandwidth::schema(),
+            Also::Groups(times) => times.schema(),
             Also::Pressure => Pressure::schema(),
             Also::Numa => NumaBalancing::schema(),
         }
     }
 
-    fn values(self, counters: &Counters) -> Vec<u64> {
+    fn values(&self, counters: &Counters) -> Vec<u64> {
         match self {
-            Also::Bandwidth => counters.bandwidth.values(),
+            Also::Groups(times) => times.values(counters),
             Also::Pressure => counters.pressure.values(),
             Also::Numa => counters.numa.values(),
         }
@@ -194,7 +197,8 @@ impl Engine for SimEngine {
 
     fn counters(&self, plan: &Plan) -> Vec<Counter> {
         let mut all = Counters::schema();
-        Also::of(plan).into_iter().for_each(|also| all.extend(also.schema()));
+        // All variants have the same ones.
+        Also::of(plan, 0).into_iter().for_each(|also| all.extend(also.schema()));
         all
     }
 
@@ -217,7 +221,7 @@ impl Engine for SimEngine {
     fn prepare(
         &self,
         plan: &Plan,
-        _: (usize, usize),
+        (_, variant): (usize, usize),
         machine: &Machine,
         kernel: &Kernel,
         workload: Workload,
@@ -231,7 +235,7 @@ impl Engine for SimEngine {
             let scenario = Scenario::in_setting(machine, kernel, workload, setting)?;
             Subject::Machine(Box::new(scenario))
         };
-        Ok(SimJob { subject, metrics, also: Also::of(plan) })
+        Ok(SimJob { subject, metrics, also: Also::of(plan, variant) })
     }
 
     fn run(&self, job: &SimJob, run: u32, seed: u64) -> Result<Run, EngineError> {

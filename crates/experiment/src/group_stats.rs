@@ -1,6 +1,8 @@
-//! What real kernels count of control groups (`cpu.stat`): quotas of all of them, and the CPU time of each.
+//! What kernels count of control groups (`cpu.stat`) and the simulator under the same names: quotas of all of them, and the CPU time
+//! of each.
 
 use definition::ExperimentFile;
+use sim::Counters;
 use sim::counters::Bandwidth;
 use std::collections::{BTreeMap, BTreeSet};
 use workload::Counter;
@@ -47,10 +49,59 @@ pub(crate) fn values(paths: &BTreeSet<String>, before: &Stats, after: &Stats) ->
     bandwidth.values().into_iter().chain(usage).collect()
 }
 
+/// The groups of a simulated variant among those of its experiment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GroupTimes {
+    /// Of all variants.
+    paths: BTreeSet<String>,
+    /// Of this one, in the order of its setting.
+    own: Vec<String>,
+}
+
+impl GroupTimes {
+    /// Those of the variant at `variant`.
+    pub(crate) fn of(file: &ExperimentFile, variant: usize) -> GroupTimes {
+        let own = file.groups(variant).into_iter().map(|group| group.path).collect();
+        GroupTimes { paths: paths(file), own }
+    }
+
+    /// As [`schema`].
+    pub(crate) fn schema(&self) -> Vec<Counter> {
+        schema(&self.paths)
+    }
+
+    /// The values of a run in the order of [`schema`]. A group has the time of those below it, too.
+    pub(crate) fn values(&self, counters: &Counters) -> Vec<u64> {
+        let usage_us = |path: &String| {
+            let is_in = |own: &str| {
+                own.strip_prefix(path.as_str()).is_some_and(|r| r.is_empty() || r.starts_with('/'))
+            };
+            let all = self.own.iter().zip(&counters.group_run_ns);
+            all.filter(|(own, _)| is_in(own)).map(|(_, ns)| ns).sum::<u64>() / 1000
+        };
+        let usage = self.paths.iter().map(usage_us);
+        counters.bandwidth.values().into_iter().chain(usage).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use vm::session::numbers;
+
+    #[test]
+    fn a_simulated_group_has_the_time_of_those_below() {
+        let text = |all: &[&str]| all.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+        let own = text(&["a", "a/b", "a/b/c", "ab"]);
+        let paths = own.iter().cloned().chain(["x".to_owned()]).collect();
+        let times = GroupTimes { paths, own };
+        let counters = Counters {
+            group_run_ns: vec![1_000, 20_000, 300_999, 4_000_000],
+            ..Counters::default()
+        };
+        assert_eq!(times.schema().len(), times.values(&counters).len());
+        assert_eq!(times.values(&counters)[3..], [321, 320, 300, 4000, 0]);
+    }
 
     #[test]
     fn quotas_are_summed_and_time_is_each_groups_own() {

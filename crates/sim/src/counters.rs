@@ -201,8 +201,11 @@ pub struct Counters {
     pub affinities_refused: u64,
     /// Caches and prefetch engines of a host with partitions.
     pub prefetching: Prefetching,
-    /// Quotas of control groups, which only a kernel tree's code has; not in [`Counters::schema`].
+    /// Quotas of control groups; not in [`Counters::schema`].
     pub bandwidth: Bandwidth,
+    /// By control group, in the order of the setting: CPU time of its own tasks in ns, without those of groups below. Empty without
+    /// groups; not in [`Counters::schema`].
+    pub group_run_ns: Vec<u64>,
     /// Pressure stall information on CPUs, likewise.
     pub pressure: Pressure,
     /// NUMA balancing, which only workloads that use memory meet; not in [`Counters::schema`] either.

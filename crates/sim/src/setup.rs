@@ -52,6 +52,8 @@ pub(crate) struct Setup {
     pub(crate) kworker: Option<ProgramId>,
     /// By program: the control group, by its place from 1 on, in which its tasks begin; 0 for their parent's. Empty without groups.
     pub(crate) groups: Vec<u32>,
+    /// Control groups of the setting.
+    pub(crate) nr_groups: usize,
     /// The groups as the model has them, or why it cannot.
     pub(crate) model_groups: Result<ModelGroups, SimError>,
     /// Whether tasks of some group share a cookie or a session.
@@ -141,6 +143,7 @@ impl Setup {
             governed,
             kworker,
             groups,
+            nr_groups: setting.groups.len(),
             model_groups,
             shared,
             policies,

@@ -43,7 +43,12 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let busy = self.w.busy[self.w.topo.pipeline_of[cpu as usize] as usize] as usize;
         let bins = self.w.counters.run_ns_by_busy.len();
         self.w.counters.run_ns_by_busy[busy.min(bins - 1)] += elapsed_ns;
-        let doing = &mut self.w.tasks[task.index()].doing;
+        let task = &mut self.w.tasks[task.index()];
+        let own = (task.group as usize).checked_sub(1);
+        if let Some(ran_ns) = own.and_then(|at| self.w.counters.group_run_ns.get_mut(at)) {
+            *ran_ns += elapsed_ns;
+        }
+        let doing = &mut task.doing;
         if c.done_ns <= now {
             c.done_ns = NEVER;
             if !matches!(doing, Doing::Until(_) | Doing::Spin(_) | Doing::Units { .. }) {

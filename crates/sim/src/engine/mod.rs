@@ -137,6 +137,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             progress: Progress::default(),
             here: 0,
         };
+        sim.w.counters.group_run_ns = vec![0; setup.nr_groups];
         sim.boot();
         Ok(sim)
     }

@@ -78,7 +78,13 @@ fn weights_share_a_cpu() {
             group("front/logs", "logs", &[]),
             group("batch", "batch", &[("cpu.weight", "100")]),
         ];
-        let (seen, _) = run(&machines::smt(1, 1), version, w, &groups);
+        let (seen, counters) = run(&machines::smt(1, 1), version, w, &groups);
+        // In the order of the groups.
+        for (name, ran_ns) in ["web", "db", "logs", "batch"].iter().zip(&counters.group_run_ns) {
+            let counted = *ran_ns as f64 / RUN_NS as f64;
+            assert_near(counted, cpus(&seen, name), 0.001, &format!("{version} {name}"));
+        }
+        assert_eq!(counters.group_run_ns.len(), groups.len());
         // Three quarters for `front`: its own task and two groups, of 1024, 2048 and 1024.
         for (name, share) in [("web", 0.1875), ("db", 0.375), ("logs", 0.1875), ("batch", 0.25)] {
             assert_near(cpus(&seen, name), share, 0.01, &format!("{version} {name}"));
