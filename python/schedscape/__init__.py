@@ -11,24 +11,31 @@ Whatever is refused raises :class:`Error`.
 
 from ._error import Error
 from ._native import (
+    Dataset,
     Domains,
     Experiment,
     Machine,
     Results,
+    Sweep,
     Table,
     catalog,
     domains,
     mechanisms,
 )
+from ._sweep import Swept, sweep
 
 __all__ = [
+    "Dataset",
     "Domains",
     "Error",
     "Experiment",
     "Machine",
     "Results",
+    "Sweep",
+    "Swept",
     "Table",
     "catalog",
     "domains",
     "mechanisms",
+    "sweep",
 ]

@@ -24,7 +24,14 @@ macro_rules! told {
     };
 }
 
-told!(::machine::MachineError, KernelError, DefinitionError, ExperimentError, ResultsError);
+told!(
+    ::machine::MachineError,
+    KernelError,
+    DefinitionError,
+    ExperimentError,
+    ResultsError,
+    ::sweep::SweepError
+);
 
 /// The exception for an error.
 pub fn fail(error: impl Told) -> PyErr {

@@ -9,6 +9,7 @@ mod experiment;
 mod json;
 mod machine;
 mod results;
+mod sweep;
 mod table;
 mod trace;
 mod waiting;
@@ -25,6 +26,8 @@ mod native {
     use crate::machine::{Machine, catalog};
     #[pymodule_export]
     use crate::results::Results;
+    #[pymodule_export]
+    use crate::sweep::{Dataset, Sweep, run_cell};
     #[pymodule_export]
     use crate::table::Table;
 }

@@ -1,7 +1,7 @@
-//! Runs that go on in other threads while Python's thread looks for ctrl-C and tells of progress.
+//! Work that goes on in other threads while Python's thread looks for ctrl-C and tells of progress.
 
 use crate::error::fail;
-use ::experiment::{ExperimentError, Progress, Stoppable};
+use ::experiment::Stoppable;
 use definition::Plan;
 use pyo3::prelude::*;
 use std::panic::resume_unwind;
@@ -12,6 +12,9 @@ use std::time::Duration;
 
 /// How often Python is asked for signals.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// What is told of progress: done, and in all.
+pub type Note<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// All runs of `plan` on `threads` threads, without the interpreter's lock. `tell` is called with the runs done and the runs in all.
 ///
@@ -25,27 +28,33 @@ pub fn run(
 ) -> PyResult<::results::Results> {
     Stoppable::check(plan).map_err(fail)?;
     let engine = Stoppable::default();
-    let runs = || told(plan, &engine, threads, tell);
-    let (results, raised) = py.detach(runs);
-    match (results, raised) {
-        (_, Some(raised)) => Err(raised),
-        (results, None) => results.map_err(fail),
+    let runs = |note: Note<'_>| {
+        ::experiment::run(plan, &engine, threads, &|p| note(p.runs, p.runs_in_all))
+    };
+    let (results, raised) = py.detach(|| watched(tell, &|| engine.stop(), runs));
+    match raised {
+        Some(raised) => Err(raised),
+        None => results.map_err(fail),
     }
 }
 
-type Ended = (Result<::results::Results, ExperimentError>, Option<PyErr>);
-
-fn told(plan: &Plan, engine: &Stoppable, threads: usize, tell: Option<&Py<PyAny>>) -> Ended {
-    let latest: Mutex<Option<Progress>> = Mutex::new(None);
-    let note = |progress| {
-        *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+/// Does `work` in another thread and waits for it. What `tell` or a signal raises meanwhile calls `stop`, and is returned when the work
+/// has ended. Not to be called with the interpreter's lock.
+pub fn watched<T: Send>(
+    tell: Option<&Py<PyAny>>,
+    stop: &dyn Fn(),
+    work: impl FnOnce(Note<'_>) -> T + Send,
+) -> (T, Option<PyErr>) {
+    let latest: Mutex<Option<(usize, usize)>> = Mutex::new(None);
+    let note = |done, all| {
+        *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some((done, all));
     };
     let look = || {
         let now = latest.lock().unwrap_or_else(PoisonError::into_inner).take();
         Python::attach(|py| {
             py.check_signals()?;
             match (tell, now) {
-                (Some(tell), Some(p)) => tell.call1(py, (p.runs, p.runs_in_all)).map(drop),
+                (Some(tell), Some(now)) => tell.call1(py, now).map(drop),
                 _ => Ok(()),
             }
         })
@@ -53,21 +62,21 @@ fn told(plan: &Plan, engine: &Stoppable, threads: usize, tell: Option<&Py<PyAny>
     scope(|scope| {
         let (ended, waits) = channel::<()>();
         let worker = scope.spawn(|| {
-            // Dropped when the runs end, however they do.
+            // Dropped when the work ends, however it does.
             let _ended = ended;
-            ::experiment::run(plan, engine, threads, &note)
+            work(&note)
         });
         let mut raised = None;
         while waits.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
             if raised.is_none() {
                 raised = look().err();
                 if raised.is_some() {
-                    engine.stop();
+                    stop();
                 }
             }
         }
-        let results = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let done = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
         let raised = raised.or_else(|| look().err());
-        (results, raised)
+        (done, raised)
     })
 }
