@@ -7,6 +7,7 @@ mod kernels;
 mod measure;
 mod replay;
 mod report;
+mod sweep;
 mod trace;
 mod trees;
 
@@ -25,6 +26,7 @@ pub use kernels::{
 };
 pub use measure::{CostsArgs, LinesArgs, MeasureCommand, ShowCostsArgs};
 pub use replay::ReplayArgs;
+pub use sweep::SweepArgs;
 pub use trace::{Ns, TraceArgs, TraceFormat};
 pub use trees::CompareTreesArgs;
 
@@ -107,6 +109,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// List the mechanisms that a variant can switch
     Mechanisms,
+    /// Run an experiment over machines, kernels, mechanisms, parameters and seeds, each cell once
+    Sweep(SweepArgs),
     /// Find out when logging a vcore's caches pays, by working set, time slice and restore rate
     PrefetchSweep(PrefetchSweepArgs),
     /// Serve one request of `kernel`, or runs of `run`, in a process of its own

@@ -24,6 +24,7 @@ mod replays;
 mod report_page;
 mod schedulers;
 mod sources;
+mod sweeps;
 mod this_computer;
 mod timelines;
 mod validation;
@@ -80,6 +81,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
         Command::Replay(args) => replays::replay(&args),
         Command::Trace(args) => timelines::trace(&args),
         Command::Mechanisms => domains::mechanisms(),
+        Command::Sweep(args) => sweeps::sweep(&args),
         Command::PrefetchSweep(args) => prefetch_sweep::prefetch_sweep(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

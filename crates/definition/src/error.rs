@@ -24,6 +24,18 @@ pub enum DefinitionError {
         /// The parser's message, which names the field and what was expected.
         message: String,
     },
+    /// A field of an experiment given as data that does not have the expected form.
+    #[error("{file}: {field}: {message}")]
+    Schema {
+        /// What the experiment is called.
+        file: String,
+        /// Path of the field, such as `variant[0].kernel`.
+        field: String,
+        /// What is there, where the path leads to something.
+        found: Option<String>,
+        /// The reader's message, which says what was expected.
+        message: String,
+    },
     /// A field with an impossible value.
     #[error("{file}: {field}: found {found}, expected {expected}")]
     Field {

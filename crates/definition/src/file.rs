@@ -12,6 +12,7 @@ mod prefetch;
 mod release;
 mod running;
 mod scheduler;
+mod schema;
 mod source;
 
 pub use background::BackgroundEntry;

@@ -8,6 +8,7 @@ mod error;
 pub mod file;
 mod plan;
 pub mod replay;
+mod wrong;
 
 pub use by_source::{PATCHES, ShippedPatch};
 pub use error::DefinitionError;

@@ -79,6 +79,9 @@ pub enum EngineError {
     /// A run under a tree's code that is to be watched in a process that does not hold that code.
     #[error("the code of a kernel tree runs in a process of its own, where it is not watched here")]
     Elsewhere,
+    /// Runs that nobody wants any more.
+    #[error("stopped")]
+    Stopped,
     /// A workload of partitions, whose runs cannot be watched.
     #[error("a host's runs with its partitions are not watched")]
     Partitions,

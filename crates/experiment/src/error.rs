@@ -35,6 +35,9 @@ pub enum ExperimentError {
         /// Why not.
         reason: Box<EngineError>,
     },
+    /// Whoever asked for the runs wants no more of them.
+    #[error("stopped before all runs were done")]
+    Stopped,
     /// A run that failed.
     #[error("workload `{workload}`, variant `{variant}`, run {run}: {reason}")]
     Run {

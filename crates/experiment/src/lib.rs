@@ -19,6 +19,8 @@ mod run;
 pub mod schedstat;
 mod sensitivity;
 mod source;
+mod stoppable;
+mod wrong;
 
 pub use again::{Again, again};
 pub use engine::{Engine, EngineError, SimEngine, SimJob};
@@ -33,3 +35,4 @@ pub use sim::{inspect, judge};
 pub use source::{
     Agreements, Inspected, SourceEngine, SourceJob, Warnings, counts_of, inspected, serve, watched,
 };
+pub use stoppable::Stoppable;

@@ -211,11 +211,14 @@ fn kept_or_run<E: Engine>(
         return Ok(run.clone());
     }
     let run = engine.run(&cell.job, number, plan.seed(cell.variant, number)).map_err(|reason| {
-        ExperimentError::Run {
-            workload: workload.clone(),
-            variant: variant.clone(),
-            run: number,
-            reason: Box::new(reason),
+        match reason {
+            EngineError::Stopped => ExperimentError::Stopped,
+            reason => ExperimentError::Run {
+                workload: workload.clone(),
+                variant: variant.clone(),
+                run: number,
+                reason: Box::new(reason),
+            },
         }
     })?;
     if let Some(journal) = journal {

@@ -37,6 +37,7 @@ mod powerpc;
 pub mod priority;
 pub mod recorded;
 mod version;
+mod wrong;
 mod x86;
 
 pub use build::{build, build_after_offline};

@@ -22,6 +22,7 @@ pub mod snapshot;
 pub mod sysfs;
 #[cfg(test)]
 mod testing;
+mod wrong;
 
 pub use constants::{Constant, Constants, Mark};
 pub use cpuset::{CpuSet, MAX_CPUS};
@@ -32,3 +33,4 @@ pub use model::{
 };
 pub use resolve::{HOST, resolve, resolve_snapshot};
 pub use snapshot::Snapshot;
+pub use wrong::Wrong;

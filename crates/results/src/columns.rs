@@ -51,6 +51,8 @@ pub enum Values {
     Whole(Vec<u64>),
     /// Other numbers.
     Real(Vec<f64>),
+    /// Other numbers, some of which are missing.
+    Maybe(Vec<Option<f64>>),
 }
 
 impl Values {
@@ -61,6 +63,7 @@ impl Values {
             Values::Small(_) => format!("REQUIRED INT32 {name};"),
             Values::Whole(_) => format!("REQUIRED INT64 {name} (INTEGER(64,false));"),
             Values::Real(_) => format!("REQUIRED DOUBLE {name};"),
+            Values::Maybe(_) => format!("OPTIONAL DOUBLE {name};"),
         }
     }
 
@@ -77,6 +80,11 @@ impl Values {
                 write_column::<Int64Type>(group, &of)
             }
             Values::Real(of) => write_column::<DoubleType>(group, of),
+            Values::Maybe(of) => {
+                let there: Vec<i16> = of.iter().map(|v| i16::from(v.is_some())).collect();
+                let values: Vec<f64> = of.iter().flatten().copied().collect();
+                write_levels::<DoubleType>(group, &values, Some(&there))
+            }
         }
     }
 }
@@ -84,10 +92,19 @@ impl Values {
 type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 
 fn write_column<T: DataType>(group: &mut Group<'_>, values: &[T::T]) -> Result<(), ParquetError> {
+    write_levels::<T>(group, values, None)
+}
+
+/// Writes values, which may be fewer than rows: `there` says by row whether there is one.
+fn write_levels<T: DataType>(
+    group: &mut Group<'_>,
+    values: &[T::T],
+    there: Option<&[i16]>,
+) -> Result<(), ParquetError> {
     let Some(mut column) = group.next_column()? else {
         return Err(ParquetError::General("more columns than the schema has".to_string()));
     };
-    column.typed::<T>().write_batch(values, None, None)?;
+    column.typed::<T>().write_batch(values, there, None)?;
     column.close()
 }
 
@@ -198,6 +215,7 @@ mod tests {
                 column("text", "", Values::Text(vec!["a".to_string(), "\u{fffd}".to_string()])),
                 column("whole", "ns", Values::Whole(numbers)),
                 column("real", "", Values::Real(vec![0.1 + 0.2, f64::MAX])),
+                column("maybe", "", Values::Maybe(vec![None, Some(0.5)])),
             ],
         }
     }
@@ -215,10 +233,11 @@ mod tests {
         let out = dir.path().join("new/out");
         write(&[table(vec![1, u64::MAX])], &out).expect("a new directory");
         let found = rows(&out.join("t.parquet"));
-        assert_eq!(found[0], "{text: \"a\", whole: 1, real: 0.30000000000000004}");
+        assert_eq!(found[0], "{text: \"a\", whole: 1, real: 0.30000000000000004, maybe: null}");
         assert!(found[1].contains("whole: 18446744073709551615"), "{found:?}");
+        assert!(found[1].contains("maybe: 0.5"), "{found:?}");
         let columns = rows(&out.join("columns.parquet"));
-        assert_eq!(columns.len(), 3);
+        assert_eq!(columns.len(), 4);
         assert_eq!(columns[1], "{table: \"t\", column: \"whole\", unit: \"ns\", holds: \"h\"}");
     }
 

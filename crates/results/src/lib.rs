@@ -13,6 +13,7 @@ pub mod counters;
 pub mod digest;
 mod engine;
 mod error;
+pub mod frames;
 pub mod heat;
 pub mod join;
 pub mod lines;
@@ -27,6 +28,7 @@ pub mod store;
 pub mod study;
 pub mod tables;
 pub mod validate;
+mod wrong;
 
 pub use analysis::Analysis;
 pub use computer::{Computer, Fact};

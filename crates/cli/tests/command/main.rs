@@ -10,5 +10,6 @@ mod resume;
 mod sensitivity;
 mod shell;
 mod sides;
+mod sweeps;
 mod timelines;
 mod usage;

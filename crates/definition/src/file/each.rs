@@ -51,6 +51,13 @@ pub(super) fn parse(text: &str, file: &str) -> Result<ExperimentFile, Definition
     Ok(experiment)
 }
 
+/// `text` with the first value of each list in its place.
+pub(super) fn first_alone(text: &str) -> String {
+    let by_workload = DeTable::parse(text).map_or_else(|_| Vec::new(), |t| lists(t.get_ref()));
+    let first = by_workload.iter().flatten().filter_map(|l| Some((l, l.values.first()?)));
+    alone(text, &first.collect::<Vec<_>>())
+}
+
 /// `text` for each machine of its list; none where `machine` is no list.
 pub(super) fn by_machine(text: &str) -> Vec<String> {
     let Ok(root) = DeTable::parse(text) else { return vec![] };

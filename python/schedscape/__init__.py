@@ -1,0 +1,41 @@
+"""schedscape: what a scheduling change does to a workload on a machine, before anybody touches a kernel.
+
+>>> import schedscape
+>>> machine = schedscape.Machine("power9-big-core")
+>>> print(schedscape.domains(machine, "6.12").log())
+>>> results = schedscape.Experiment.from_toml("first.toml").run()
+>>> polars.DataFrame(results.comparisons())
+
+Whatever is refused raises :class:`Error`.
+"""
+
+from ._error import Error
+from ._native import (
+    Dataset,
+    Domains,
+    Experiment,
+    Machine,
+    Results,
+    Sweep,
+    Table,
+    catalog,
+    domains,
+    mechanisms,
+)
+from ._sweep import Swept, sweep
+
+__all__ = [
+    "Dataset",
+    "Domains",
+    "Error",
+    "Experiment",
+    "Machine",
+    "Results",
+    "Sweep",
+    "Swept",
+    "Table",
+    "catalog",
+    "domains",
+    "mechanisms",
+    "sweep",
+]

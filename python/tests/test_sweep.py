@@ -1,0 +1,186 @@
+"""Sweeps by every backend."""
+
+import json
+import os
+import signal
+import threading
+from pathlib import Path
+
+import distributed
+import duckdb
+import joblib
+import polars
+import pytest
+import schedscape
+
+from conftest import FEW
+
+BASE = {**FEW, "variant": FEW["variant"][:1], "machine": None}
+GRID = {
+    "machine": ["power9-big-core", "kunpeng920-1node"],
+    "mechanism": ["small-core-smt=on"],
+    "workload.pipe.sched_pipe.loops_run": [20, 30],
+    "seed": [1, 2, 3],
+}
+
+
+def small():
+    return schedscape.Sweep(BASE, GRID)
+
+
+def files(directory):
+    paths = [p for p in Path(directory).rglob("*") if p.is_file()]
+    return {str(p.relative_to(directory)): p.read_bytes() for p in paths}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The files of the sweep by one thread."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    swept = schedscape.sweep(small(), out, workers=1)
+    assert swept.missing == {} and swept.cells == 12
+    return files(out)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+def test_a_dataset_is_read_as_it_is(tmp_path):
+    swept = schedscape.sweep(small(), tmp_path / "out")
+    rows = polars.read_parquet(swept.parquet, hive_partitioning=True)
+    assert rows.height == 12 * 2 * 4
+    assert set(rows["mechanism"]) == {"small-core-smt=on"} and set(rows["variant"]) == {"base", "small-core-smt=on"}
+    assert sorted(set(rows["seed"])) == [1, 2, 3]
+    query = f"select machine, count(*) from read_parquet('{swept.parquet}', hive_partitioning=true) group by machine"
+    assert dict(duckdb.sql(query).fetchall()) == {"power9-big-core": 48, "kunpeng920-1node": 48}
+
+
+def test_a_file_and_a_grid_are_the_same(tmp_path):
+    lists = "".join(f'"{name}" = {json.dumps(values)}\n' for name, values in GRID.items() if "." not in name)
+    path = tmp_path / "sweep.toml"
+    path.write_text(
+        'name = "few"\nvariant = [{ name = "base", kernel = "4.18" }]\n'
+        'workload = [{ name = "pipe", runs = 4, sched_pipe = { loops = 1000, loops_run = 50 } }]\n'
+        f"[sweep]\n{lists}workload.pipe.sched_pipe.loops_run = [20, 30]\n"
+    )
+    by_file, by_grid = schedscape.Sweep.from_toml(path), small()
+    assert by_file.axes == by_grid.axes == list(GRID)
+    assert [by_file.key(at) for at in range(12)] == [by_grid.key(at) for at in range(12)]
+
+
+@pytest.mark.parametrize("workers", [2, 0])
+def test_threads(tmp_path, whole, workers):
+    told = []
+    schedscape.sweep(small(), tmp_path / "out", workers=workers, progress=lambda *now: told.append(now))
+    assert files(tmp_path / "out") == whole and told[-1] == (12, 12)
+
+
+def test_dask(tmp_path, whole, client):
+    swept = schedscape.sweep(small(), tmp_path / "out", backend=client, batch=2)
+    assert swept.missing == {} and files(tmp_path / "out") == whole
+
+
+@pytest.mark.parametrize("given", ["joblib", "parallel"])
+def test_joblib(tmp_path, whole, given):
+    backend = given if given == "joblib" else joblib.Parallel(n_jobs=2, return_as="generator_unordered")
+    schedscape.sweep(small(), tmp_path / "out", backend=backend, workers=2, batch=5)
+    assert files(tmp_path / "out") == whole
+
+
+def test_ray(tmp_path, whole):
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        schedscape.sweep(small(), tmp_path / "out", backend="ray", batch=3)
+    finally:
+        ray.shutdown()
+    assert files(tmp_path / "out") == whole
+
+
+def test_a_lost_worker_loses_nothing(tmp_path, whole):
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster) as client:
+        killed = []
+
+        def kill(done, cells):
+            if done >= 2 and not killed:
+                worker = next(iter(client.run(os.getpid).values()))
+                killed.append(worker)
+                os.kill(worker, signal.SIGKILL)
+
+        swept = schedscape.sweep(small(), tmp_path / "out", backend=client, batch=1, progress=kill)
+    assert killed and swept.missing == {} and files(tmp_path / "out") == whole
+
+
+def interrupted(done, cells):
+    if done >= 4:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_sweep_goes_on(tmp_path, whole, client):
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        schedscape.sweep(small(), out, backend=client, batch=1, progress=interrupted)
+    missing = json.loads((out / "sweep.json").read_text())["missing"]
+    there = [name for name in files(out) if name.endswith(".parquet")]
+    assert 4 <= len(there) < 12 and len(missing) + len(there) == 12
+    began = {name: (out / name).stat().st_mtime_ns for name in there}
+    schedscape.sweep(small(), out, workers=1)
+    assert files(out) == whole
+    assert {name: (out / name).stat().st_mtime_ns for name in there} == began
+
+
+def test_ctrl_c_ends_a_sweep_of_threads(tmp_path):
+    many = schedscape.Sweep(BASE, {**GRID, "seed": list(range(200)), "workload.pipe.runs": [200]})
+    main = threading.main_thread().ident
+    threading.Timer(0.5, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        schedscape.sweep(many, tmp_path / "out", workers=1)
+    missing = json.loads((tmp_path / "out" / "sweep.json").read_text())["missing"]
+    there = [name for name in files(tmp_path / "out") if name.endswith(".parquet")]
+    assert there and len(missing) + len(there) == 800
+
+
+def test_a_cell_that_fails_is_missing_with_the_reason(tmp_path, client):
+    # A machine without constants, on which nothing can be simulated.
+    grid = {**GRID, "machine": ["power9-big-core", "synthetic:core:2 pu:1"]}
+    for backend in ("threads", client):
+        swept = schedscape.sweep(schedscape.Sweep(BASE, grid), tmp_path / type(backend).__name__, backend=backend)
+        assert len(swept.missing) == 6 and all("Sweep: " in why for why in swept.missing.values())
+
+
+@pytest.mark.parametrize(
+    ("grid", "field"),
+    [
+        ({"machine": []}, "sweep.machine"),
+        ({"machine": ["no-such-machine"]}, "machine"),
+        ({"machine": ["power8"], "mechanism": ["small-core-smt"]}, "sweep.mechanism"),
+        ({"machine": ["power9-big-core"], "workload.tube.runs": [1]}, "sweep.workload.tube.runs"),
+        ({"machine": ["power9-big-core"], "seed": [-1]}, "seed"),
+        ({}, "sweep"),
+    ],
+)
+def test_bad_axes_are_one_exception_and_write_nothing(tmp_path, grid, field):
+    with pytest.raises(schedscape.Error) as caught:
+        schedscape.sweep(schedscape.Sweep(BASE, grid), tmp_path / "out")
+    assert (caught.value.file, caught.value.field) == ("Sweep", field)
+    assert not list(tmp_path.iterdir())
+
+
+def test_arguments_that_cannot_be_write_nothing(tmp_path):
+    for arguments, field in [({"backend": "slurm"}, "backend"), ({"batch": 0}, "batch")]:
+        with pytest.raises(schedscape.Error) as caught:
+            schedscape.sweep(small(), tmp_path / "out", **arguments)
+        assert caught.value.field == field
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(schedscape.Error, match="cell"):
+        schedscape._native.run_cell(b"{}")
