@@ -27,9 +27,12 @@ fn main() {
         let dir = crates.join(name);
         println!("cargo::rerun-if-changed={}", dir.join("src").display());
         gather(&dir.join("src"), &mut files);
-        if name == "machine" {
-            println!("cargo::rerun-if-changed={}", dir.join("catalog").display());
-            gather(&dir.join("catalog"), &mut files);
+        // What is data beside the sources: machines and their counted costs.
+        for data in ["catalog", "costs"].map(|data| dir.join(data)) {
+            if data.is_dir() {
+                println!("cargo::rerun-if-changed={}", data.display());
+                gather(&data, &mut files);
+            }
         }
     }
     println!("cargo::rerun-if-changed={}", files[0].display());
