@@ -206,7 +206,7 @@ pub struct Counters {
     /// By control group, in the order of the setting: CPU time of its own tasks in ns, without those of groups below. Empty without
     /// groups; not in [`Counters::schema`].
     pub group_run_ns: Vec<u64>,
-    /// Pressure stall information on CPUs, likewise.
+    /// Pressure stall information on CPUs, which only a kernel tree's code has; not in [`Counters::schema`] either.
     pub pressure: Pressure,
     /// NUMA balancing, which only workloads that use memory meet; not in [`Counters::schema`] either.
     pub numa: NumaBalancing,
