@@ -1,5 +1,6 @@
 //! Axes: what a sweep varies, and how a value is put into the experiment.
 
+use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 /// Names that have a meaning of their own, in the order in which cells vary: the first varies slowest. Paths come before seeds.
@@ -70,28 +71,20 @@ impl Axis {
         if self.values.is_empty() {
             return Err(fault("an empty list", "at least one value"));
         }
-        let labels = self.labels();
-        for (at, value) in self.values.iter().enumerate() {
+        let mut before = BTreeSet::new();
+        for value in &self.values {
+            let label = label(value);
             if matches!(value, Value::Array(_) | Value::Table(_) | Value::Datetime(_)) {
                 return Err(fault(value.to_string(), "texts, numbers, true or false"));
             }
-            if labels[..at].contains(&labels[at]) {
-                return Err(fault(format!("`{}` twice", labels[at]), "each value once"));
-            }
-            if labels[at].is_empty() {
+            if label.is_empty() {
                 return Err(fault("an empty text", "values with a name"));
+            }
+            if let Some(twice) = before.replace(label) {
+                return Err(fault(format!("`{twice}` twice"), "each value once"));
             }
         }
         Ok(())
-    }
-
-    /// Its values as texts, which name directories.
-    pub fn labels(&self) -> Vec<String> {
-        let label = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        self.values.iter().map(label).collect()
     }
 
     /// Puts `value` into `experiment`.
@@ -110,6 +103,14 @@ impl Axis {
             "mechanism" => with_mechanism(value, experiment),
             path => set(&path.split('.').collect::<Vec<_>>(), value, experiment),
         }
+    }
+}
+
+/// A value as a text, which names a directory.
+pub(crate) fn label(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 

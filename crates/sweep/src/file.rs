@@ -1,6 +1,6 @@
 //! The file of a sweep, and the cells that it stands for.
 
-use crate::axis::{Axis, axes};
+use crate::axis::{Axis, axes, label};
 use crate::cell::{Cell, Machines};
 use crate::error::SweepError;
 use definition::{DefinitionError, ExperimentFile, file::parse_toml};
@@ -95,7 +95,7 @@ impl Sweep {
             axis.put(&axis.values[place], &mut experiment).map_err(|(found, expected)| {
                 SweepError::field(&self.path, &format!("sweep.{}", axis.name), &found, &expected)
             })?;
-            labels.push((axis.name.clone(), axis.labels().swap_remove(place)));
+            labels.push((axis.name.clone(), label(&axis.values[place])));
         }
         let file = ExperimentFile::of_table(&experiment, &self.path)?;
         Cell::of(labels, file, &self.path, machines)
