@@ -272,9 +272,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Some(Op::Exec) => {
                 self.w.tasks[task.index()].mm = task.0;
                 let step = K::exec(self, cpu, task);
-                if self.is_awaited(task) {
-                    self.w.tasks[task.index()].doing = Doing::Loaded;
-                }
+                self.loads_program(task);
                 step
             }
             Some(Op::SetAffinity(set)) => self.set_affinity(cpu, task, set),

@@ -99,10 +99,19 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         }
     }
 
-    /// Whether `task` is the last child of its parent and loads its first program.
-    pub(super) fn is_awaited(&self, task: TaskId) -> bool {
-        let parent = self.w.tasks[task.index()].parent;
-        parent.is_some_and(|parent| self.w.tasks[parent.index()].loading == Some(task))
+    /// The parent of `task`, if it may wait for it to load its first program.
+    fn awaits(&self, task: TaskId) -> Option<TaskId> {
+        let parent = self.w.tasks[task.index()].parent?;
+        (self.w.tasks[parent.index()].loading == Some(task)).then_some(parent)
+    }
+
+    /// `task` is on the CPU where it loads a program. A parent that waits for that is woken from there.
+    pub(super) fn loads_program(&mut self, task: TaskId) {
+        let Some(parent) = self.awaits(task) else { return };
+        match self.w.tasks[parent.index()].state {
+            State::Loading => self.w.tasks[task.index()].doing = Doing::Loaded,
+            _ => self.w.tasks[parent.index()].loading = None,
+        }
     }
 
     /// `mm_release`: the program is loaded, so that the address space is the parent's alone again.
@@ -114,10 +123,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
 
     /// Wakes the parent of `task` where it waits for it to load a program (`complete_vfork_done`).
     pub(super) fn let_parent_go_on(&mut self, cpu: Cpu, task: TaskId) {
-        let Some(parent) = self.w.tasks[task.index()].parent.filter(|_| self.is_awaited(task))
-        else {
-            return;
-        };
+        let Some(parent) = self.awaits(task) else { return };
         let p = &mut self.w.tasks[parent.index()];
         p.loading = None;
         if p.state == State::Loading {
