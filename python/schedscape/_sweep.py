@@ -148,10 +148,12 @@ def _dask(client: Any) -> Callable[[Iterator[Batch]], Iterable[Given]]:
                 submit(batch)
             for future in ended:
                 batch = waiting.pop(future)
-                if future.status == "finished":
-                    yield future.result()
-                else:
-                    yield _lost(batch, future.exception())
+                try:
+                    # A result that was lost with its worker is made again while this waits.
+                    given = future.result()
+                except Exception as error:
+                    given = _lost(batch, error)
+                yield given
                 future.release()
                 for batch in batches:
                     submit(batch)

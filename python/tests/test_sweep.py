@@ -118,7 +118,8 @@ def test_a_lost_worker_loses_nothing(tmp_path, whole):
                 os.kill(worker, signal.SIGKILL)
 
         swept = schedscape.sweep(small(), tmp_path / "out", backend=client, batch=1, progress=kill)
-    assert killed and swept.missing == {} and files(tmp_path / "out") == whole
+    assert killed and swept.missing == {}
+    assert files(tmp_path / "out") == whole
 
 
 def interrupted(done, cells):
