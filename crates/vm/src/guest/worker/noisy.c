@@ -3,6 +3,7 @@
 #include "fleet.h"
 
 #include <errno.h>
+#include <semaphore.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@ static struct {
 	bool wakes, pipe;
 	struct footprint memory;
 	struct window window;
+	/* Posted by each thread that has its memory. */
+	sem_t ready;
 } bench;
 
 struct member {
@@ -72,6 +75,7 @@ static void *working(void *of)
 
 	called("noisy");
 	own(&memory, bench.memory, self->nth);
+	sem_post(&bench.ready);
 	due_ns = now_ns();
 	for (;;) {
 		uint64_t since_ns = awaited(self, &due_ns), late_ns = now_ns() - since_ns;
@@ -101,6 +105,8 @@ void noisy(struct arguments *all)
 	seconds = number(all, "seconds", 1e-6, 3600);
 	no_more(all);
 	calibrate();
+	if (sem_init(&bench.ready, 0, 0))
+		die(errno, "sem_init");
 	for (size_t nth = 0; nth < threads; nth++) {
 		members[nth].nth = nth;
 		if (bench.pipe) {
@@ -114,6 +120,10 @@ void noisy(struct arguments *all)
 		}
 		start(working, &members[nth]);
 	}
+	for (size_t nth = 0; nth < threads; nth++)
+		while (sem_wait(&bench.ready))
+			if (errno != EINTR)
+				die(errno, "sem_wait");
 	pass(&bench.window, warmup_s, seconds);
 	for (size_t nth = 0; nth < threads; nth++)
 		merge(times, &members[nth].times);
