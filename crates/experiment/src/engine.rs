@@ -87,22 +87,42 @@ pub enum EngineError {
     Partitions,
 }
 
-/// Something that runs workloads. Preparing may be slow and is done once for all runs of a variant.
+/// A way to run workloads in the simulator, which says what runs give. Preparing may be slow and is done once for all runs of a
+/// variant.
 pub trait Engine: Sync {
     /// A workload ready to run.
     type Job: Sync + Send;
 
     /// Which engine it is, as in results.
-    fn name(&self) -> results::Engine;
+    fn name(&self) -> results::Engine {
+        results::Engine::Sim
+    }
 
     /// What it counts in every run of `plan`.
-    fn counters(&self, plan: &Plan) -> Vec<Counter>;
+    fn counters(&self, plan: &Plan) -> Vec<Counter> {
+        let mut all = Counters::schema();
+        // All variants have the same ones.
+        Also::of(plan, 0).into_iter().for_each(|also| all.extend(also.schema()));
+        all
+    }
 
     /// Kernels on which it was counted what the simulator charges in `plan`.
-    fn counted(&self, plan: &Plan) -> Vec<String>;
+    fn counted(&self, plan: &Plan) -> Vec<String> {
+        if let Some(table) = &plan.machine.costs {
+            return vec![table.kernel.clone()];
+        }
+        let releases = plan.file.variants.iter().map(|v| (v.kernel.major, v.kernel.minor));
+        costs::counted_on(plan.machine.arch, releases)
+    }
 
     /// What a workload gives in `setting`.
-    fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo>;
+    fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo> {
+        let mut metrics: Vec<MetricInfo> = workload.metrics.iter().map(MetricInfo::from).collect();
+        if setting.frequency.is_some() {
+            metrics.extend(power::metrics(metrics.first()));
+        }
+        metrics
+    }
 
     /// Makes `workload` ready to run on `machine` under `kernel` in `setting`; `at` are its place and its variant's in the
     /// file of `plan`.
@@ -193,33 +213,6 @@ pub(crate) enum Subject {
 
 impl Engine for SimEngine {
     type Job = SimJob;
-
-    fn name(&self) -> results::Engine {
-        results::Engine::Sim
-    }
-
-    fn counters(&self, plan: &Plan) -> Vec<Counter> {
-        let mut all = Counters::schema();
-        // All variants have the same ones.
-        Also::of(plan, 0).into_iter().for_each(|also| all.extend(also.schema()));
-        all
-    }
-
-    fn counted(&self, plan: &Plan) -> Vec<String> {
-        if let Some(table) = &plan.machine.costs {
-            return vec![table.kernel.clone()];
-        }
-        let releases = plan.file.variants.iter().map(|v| (v.kernel.major, v.kernel.minor));
-        costs::counted_on(plan.machine.arch, releases)
-    }
-
-    fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo> {
-        let mut metrics: Vec<MetricInfo> = workload.metrics.iter().map(MetricInfo::from).collect();
-        if setting.frequency.is_some() {
-            metrics.extend(power::metrics(metrics.first()));
-        }
-        metrics
-    }
 
     fn prepare(
         &self,

@@ -16,8 +16,8 @@ use definition::{ExperimentFile, Plan};
 pub use inspected::{Inspected, inspected};
 use kernel::Kernel;
 use machine::Machine;
+use results::Run;
 use results::heat::Heat;
-use results::{MetricInfo, Run};
 use serde::{Deserialize, Serialize};
 pub(crate) use serve::boot_variant;
 pub use serve::serve;
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tree::Library;
 pub use watched::watched;
-use workload::{Counter, Workload};
+use workload::Workload;
 
 /// What a replica is for: its first line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -158,22 +158,6 @@ pub enum SourceJob {
 
 impl Engine for SourceEngine {
     type Job = SourceJob;
-
-    fn name(&self) -> results::Engine {
-        SimEngine.name()
-    }
-
-    fn counters(&self, plan: &Plan) -> Vec<Counter> {
-        SimEngine.counters(plan)
-    }
-
-    fn counted(&self, plan: &Plan) -> Vec<String> {
-        SimEngine.counted(plan)
-    }
-
-    fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo> {
-        SimEngine.metrics(workload, setting)
-    }
 
     fn prepare(
         &self,

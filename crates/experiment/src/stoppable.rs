@@ -5,10 +5,10 @@ use crate::engine::{Engine, EngineError, SimEngine, SimJob};
 use definition::Plan;
 use kernel::Kernel;
 use machine::Machine;
-use results::{MetricInfo, Run};
+use results::Run;
 use setting::Setting;
 use std::sync::atomic::{AtomicBool, Ordering};
-use workload::{Counter, Workload};
+use workload::Workload;
 
 /// [`SimEngine`], which begins no run once [`Stoppable::stop`] was called: [`crate::run`] then ends with
 /// [`ExperimentError::Stopped`]. Runs that are made are the same.
@@ -41,22 +41,6 @@ impl Stoppable {
 
 impl Engine for Stoppable {
     type Job = SimJob;
-
-    fn name(&self) -> results::Engine {
-        SimEngine.name()
-    }
-
-    fn counters(&self, plan: &Plan) -> Vec<Counter> {
-        SimEngine.counters(plan)
-    }
-
-    fn counted(&self, plan: &Plan) -> Vec<String> {
-        SimEngine.counted(plan)
-    }
-
-    fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo> {
-        SimEngine.metrics(workload, setting)
-    }
 
     fn prepare(
         &self,

@@ -6,13 +6,13 @@ use experiment::{Engine, EngineError, Journal, Progress, SimEngine, SimJob};
 use kernel::Kernel;
 use machine::Machine;
 use proptest::prelude::*;
-use results::{MetricInfo, Results, ResultsError, Run, store};
+use results::{Results, ResultsError, Run, store};
 use setting::Setting;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
-use workload::{Counter, Workload};
+use workload::Workload;
 
 const EXPERIMENT: &str = include_str!("../../../experiments/power9-big-core.toml");
 const RUNS: usize = 30;
@@ -45,22 +45,6 @@ impl Interrupted {
 
 impl Engine for Interrupted {
     type Job = SimJob;
-
-    fn name(&self) -> results::Engine {
-        SimEngine.name()
-    }
-
-    fn counters(&self, plan: &Plan) -> Vec<Counter> {
-        SimEngine.counters(plan)
-    }
-
-    fn counted(&self, plan: &Plan) -> Vec<String> {
-        SimEngine.counted(plan)
-    }
-
-    fn metrics(&self, workload: &Workload, setting: &Setting) -> Vec<MetricInfo> {
-        SimEngine.metrics(workload, setting)
-    }
 
     fn prepare(
         &self,

@@ -12,24 +12,12 @@ pub enum SweepError {
     /// The experiment, as it is in one of the cells.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
-    /// Something that the simulator refuses, or a run that failed.
+    /// A field of the sweep with an impossible value, something that the simulator refuses, or a run that failed.
     #[error(transparent)]
     Experiment(#[from] ExperimentError),
     /// The dataset.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// A field of the sweep with an impossible value.
-    #[error("{file}: {field}: found {found}, expected {expected}")]
-    Field {
-        /// The file.
-        file: String,
-        /// The field.
-        field: String,
-        /// What was given.
-        found: String,
-        /// What is possible.
-        expected: String,
-    },
     /// A cell whose address is another one here.
     #[error(
         "cell {key}: found another build, machine or file, expected those of whoever made the cell"
@@ -45,12 +33,12 @@ pub enum SweepError {
 
 impl SweepError {
     pub(crate) fn field(file: &str, field: &str, found: &str, expected: &str) -> SweepError {
-        SweepError::Field {
+        SweepError::Experiment(ExperimentError::Field {
             file: file.to_string(),
             field: field.to_string(),
             found: found.to_string(),
             expected: expected.to_string(),
-        }
+        })
     }
 
     pub(crate) fn io(file: &Path, reason: std::io::Error) -> SweepError {
@@ -63,9 +51,6 @@ impl SweepError {
             SweepError::Definition(reason) => reason.wrong(),
             SweepError::Experiment(reason) => reason.wrong(),
             SweepError::Results(reason) => reason.wrong(),
-            SweepError::Field { file, field, found, expected } => {
-                Wrong::at(field, found, expected).within(file, "")
-            }
             SweepError::Elsewhere { key } => Wrong::at(
                 &format!("cell {key}"),
                 "another build, machine or file",

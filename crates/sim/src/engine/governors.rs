@@ -80,9 +80,9 @@ impl<'a> Governors<'a> {
         }
     }
 
-    /// Whether workers do the governor's work.
-    pub(super) fn have_work(&self) -> bool {
-        !self.policies.is_empty() && governor::has_work(self.governed.governor)
+    /// Whether they govern, and not the core.
+    pub(super) fn govern(&self) -> bool {
+        !self.policies.is_empty()
     }
 
     /// What policies ask for at the start, in kHz; a machine has at least one, and all alike.

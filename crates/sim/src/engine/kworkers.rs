@@ -37,7 +37,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     pub(super) fn start_kworkers(&mut self, program: ProgramId) {
         let nr_cpus = self.w.topo.nr_cpus;
         for cpu in 0..nr_cpus {
-            let affinity = CpuSet::from_iter([cpu]);
+            let affinity = CpuSet::single(cpu);
             let allowed = &affinity & &self.w.topo.online_set;
             let task = self.add_task(Task {
                 daemon: true,

@@ -157,7 +157,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         }
         let governors = self.frequency.governors.as_ref();
         if let Some(program) =
-            self.setup.kworker.filter(|_| governors.is_some_and(Governors::have_work))
+            self.setup.kworker.filter(|_| governors.is_some_and(Governors::govern))
         {
             self.start_kworkers(program);
         }

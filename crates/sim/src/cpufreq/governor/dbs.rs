@@ -57,7 +57,6 @@ pub(crate) trait Sampler: Debug {
 #[derive(Debug)]
 pub(super) struct Sampled<S> {
     sampler: S,
-    last_sample_ns: u64,
     next_sample_ns: u64,
     /// A worker is to take the sample and has not yet (`work_in_progress`).
     in_progress: bool,
@@ -69,8 +68,7 @@ impl<S> Sampled<S> {
     /// Of `cpus` CPUs, first at `first_sample_ns`.
     pub(super) fn new(sampler: S, cpus: usize, first_sample_ns: u64) -> Sampled<S> {
         let times = vec![CpuTimes::default(); cpus];
-        let next_sample_ns = first_sample_ns;
-        Sampled { sampler, last_sample_ns: 0, next_sample_ns, in_progress: false, times }
+        Sampled { sampler, next_sample_ns: first_sample_ns, in_progress: false, times }
     }
 }
 
@@ -80,7 +78,7 @@ impl<S: Sampler> Govern for Sampled<S> {
         if !seen.can_update || self.in_progress || seen.now_ns < self.next_sample_ns {
             return Answer::Nothing;
         }
-        self.last_sample_ns = seen.now_ns;
+        self.next_sample_ns = seen.now_ns;
         self.in_progress = true;
         Answer::Work
     }
@@ -91,7 +89,7 @@ impl<S: Sampler> Govern for Sampled<S> {
             *times = (seen.times)(cpu);
         }
         let decision = self.sampler.sample(seen.now_ns, &self.times, &seen.limits, seen.driver);
-        self.next_sample_ns = self.last_sample_ns + decision.next_sample_in_ns;
+        self.next_sample_ns += decision.next_sample_in_ns;
         self.in_progress = false;
         Some(decision.khz)
     }
