@@ -104,6 +104,8 @@ pub trait Class {
     /// tasks have left a CPU that goes; from then on they are about to, by `put_prev`, `pick_next` and
     /// `dequeue` in turn.
     fn rebuild_domains(&mut self, w: &mut World, cpu: Cpu, online: bool);
+    /// The stopper of `cpu` wakes to take the running task off: for that moment it is one more that can run (`add_nr_running`).
+    fn stopper_wakes(&mut self, w: &World, cpu: Cpu);
     /// The stopper's work for a pushed task: moves the running or queued task of `from` that may go; whether one did.
     fn push(&mut self, w: &mut World, from: Cpu, to: Cpu) -> bool;
     /// When the class next wants to be called by [`Class::timer`], in ns; `u64::MAX` without a timer.

@@ -289,6 +289,10 @@ impl Class for Fair {
         self.active_load_balance(w, from, to)
     }
 
+    fn stopper_wakes(&mut self, w: &World, cpu: Cpu) {
+        self.overload |= w.cpus[cpu as usize].nr_running > 0;
+    }
+
     fn watch_util(&mut self) {
         self.util_watched = true;
     }

@@ -226,6 +226,10 @@ impl Class for Classes {
         self.fair.rebuild_domains(w, cpu, online);
     }
 
+    fn stopper_wakes(&mut self, w: &World, cpu: Cpu) {
+        self.fair.stopper_wakes(w, cpu);
+    }
+
     fn push(&mut self, w: &mut World, from: Cpu, to: Cpu) -> bool {
         self.fair.push(w, from, to)
     }

@@ -35,6 +35,7 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
     /// Takes the task off its CPU, if it runs, and queues it on the other.
     fn carry(&mut self, task: TaskId, from: Cpu, to: Cpu) {
         self.settle(from);
+        self.core.class.stopper_wakes(&self.w, from);
         if self.w.cpus[from as usize].curr == Some(task) {
             self.w.cpus[from as usize].curr = None;
             self.core.class.put_prev(&mut self.w, from, task);

@@ -136,6 +136,7 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
         if self.w.cpus[from as usize].phase != Phase::Running {
             return;
         }
+        self.core.class.stopper_wakes(&self.w, from);
         self.take_off(from);
         self.w.charge_kernel(from, self.w.hw.kernel.switch);
         if self.core.class.push(&mut self.w, from, to) {

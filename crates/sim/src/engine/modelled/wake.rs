@@ -93,6 +93,7 @@ impl<C: Class, T: Trace> Sim<'_, Modelled<C>, T> {
         if target == cpu {
             return Step::Again;
         }
+        self.core.class.stopper_wakes(&self.w, cpu);
         self.core.class.dequeue(&mut self.w, task, Dequeue::Move);
         self.core.class.put_prev(&mut self.w, cpu, task);
         self.w.cpus[cpu as usize].curr = None;

@@ -1,5 +1,6 @@
 //! When newly idle balancing pays (`newidle_balance`).
 
+use crate::class::Class;
 use crate::fair::testing::{machine, running, scenario, waiting, world};
 use crate::fair::{Fair, MIGRATION_COST_NS};
 use crate::world::World;
@@ -35,6 +36,19 @@ fn short_idle_times_are_used_from_5_16_on() {
 fn nobody_looks_where_no_cpu_has_two_tasks() {
     let calm = |_: &mut World, fair: &mut Fair| fair.overload = false;
     assert_eq!(attempts("6.12", 10 * MIGRATION_COST_NS, calm), 0);
+}
+
+/// `add_nr_running` of the stopper's class: where it takes a running task off, its CPU has two tasks for that moment.
+#[test]
+fn a_stopper_beside_a_task_makes_newly_idle_cpus_look() {
+    let stopped = |at| {
+        move |w: &mut World, fair: &mut Fair| {
+            fair.overload = false;
+            fair.stopper_wakes(w, at);
+        }
+    };
+    assert_eq!(attempts("6.12", 10 * MIGRATION_COST_NS, stopped(1)), 1);
+    assert_eq!(attempts("6.12", 10 * MIGRATION_COST_NS, stopped(0)), 0);
 }
 
 /// `update_newidle_cost` (5.16): a cost that rose stays for a second before it decays; before, it decayed by its own
