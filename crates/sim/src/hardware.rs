@@ -10,7 +10,7 @@ mod memory;
 
 use crate::SimError;
 use crate::topology::{Distance, Topology};
-pub(crate) use clocks::ClockModel;
+pub(crate) use clocks::{ClockModel, PackageLoad};
 use machine::Machine;
 use machine::costs::{Channel, Parts, nearest};
 pub(crate) use memory::{MAX_LEVELS, Memory};

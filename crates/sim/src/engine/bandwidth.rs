@@ -24,11 +24,13 @@ pub(super) struct NodeLoad {
     users: Vec<(Cpu, f64)>,
     /// The most that one gets, in bytes a ns; infinite where all get what they want.
     level: f64,
+    /// What all move, in bytes a ns, as was last told.
+    traffic: f64,
 }
 
 impl NodeLoad {
     pub(super) fn new() -> NodeLoad {
-        NodeLoad { users: Vec::new(), level: f64::INFINITY }
+        NodeLoad { users: Vec::new(), level: f64::INFINITY, traffic: 0.0 }
     }
 }
 
@@ -102,6 +104,18 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             load.level = level;
             self.hold_back(cpu, node);
         }
+        self.tell_traffic(node);
+    }
+
+    /// What the memory of `node` moves may have changed.
+    fn tell_traffic(&mut self, node: usize) {
+        if self.frequency.clocks.is_none() {
+            return;
+        }
+        let load = &mut self.memory.nodes[node];
+        let now = load.users.iter().map(|u| u.1.min(load.level)).sum();
+        let before = std::mem::replace(&mut load.traffic, now);
+        self.note_traffic(node, now, before);
     }
 
     /// Bytes a ns that `cpu` would move from or to `node` if only the other nodes held it back.

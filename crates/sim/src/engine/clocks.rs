@@ -9,7 +9,7 @@
 use super::Sim;
 use super::core::Core;
 use crate::events::NEVER;
-use crate::hardware::ClockModel;
+use crate::hardware::{ClockModel, PackageLoad};
 use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::Phase;
@@ -36,7 +36,10 @@ struct CoreClock {
 #[derive(Debug, Clone)]
 struct PackageClock {
     ceiling_khz: u32,
+    /// Of its cores.
     watts: f64,
+    /// Of the traffic of its memory.
+    memory_w: f64,
     energy_j: f64,
     /// Up to when energy is counted.
     counted_ns: u64,
@@ -90,8 +93,9 @@ impl<'a> Clocks<'a> {
             active_ns: 0,
         };
         let package = |p: usize| PackageClock {
-            ceiling_khz: model.ceiling_khz(p, 1.0, 1.0),
+            ceiling_khz: model.ceiling_khz(p, &PackageLoad::LEAST),
             watts: 0.0,
+            memory_w: 0.0,
             energy_j: 0.0,
             counted_ns: 0,
             slot_began_ns: 0,
@@ -161,7 +165,19 @@ impl<'a> Clocks<'a> {
 
     /// What a package takes now, in W.
     fn watts(&self, package: usize) -> f64 {
-        self.packages[package].watts + self.model.package_idle_w
+        let p = &self.packages[package];
+        p.watts + p.memory_w + self.model.package_idle_w
+    }
+
+    /// The memory of `node` moves so many bytes a ns from now on, and so many before. Its package, where that changes what it takes.
+    fn set_traffic(&mut self, node: usize, now: f64, before: f64, now_ns: u64) -> Option<usize> {
+        let (package, more_w) = self.model.memory_w(node, now - before);
+        if more_w == 0.0 {
+            return None;
+        }
+        self.count_energy(package, now_ns);
+        self.packages[package].memory_w += more_w;
+        Some(package)
     }
 
     /// What the core takes has changed.
@@ -280,18 +296,24 @@ impl<'a> Clocks<'a> {
     /// Sets the ceiling by what the package did in the slot that ends.
     fn end_slot(&mut self, package: usize, now_ns: u64) {
         let began_ns = std::mem::replace(&mut self.packages[package].slot_began_ns, now_ns);
-        let mut active_ns = 0;
+        let (mut active_ns, mut computing, mut running) = (0, 0.0, 0.0);
         for &core in &self.model.packages[package] {
             let c = &mut self.cores[core as usize];
             active_ns += std::mem::take(&mut c.active_ns);
             if c.threads > 0 {
                 active_ns += now_ns - c.active_since_ns.max(began_ns);
+                computing += self.activity(core.into());
+                running += 1.0;
             }
         }
         let p = &mut self.packages[package];
-        let active = active_ns as f64 / (now_ns - began_ns).max(1) as f64;
-        let threads = f64::from(p.threads) / f64::from(p.active_cores.max(1));
-        p.ceiling_khz = self.model.ceiling_khz(package, active, threads);
+        let load = PackageLoad {
+            active: active_ns as f64 / (now_ns - began_ns).max(1) as f64,
+            threads: f64::from(p.threads) / f64::from(p.active_cores.max(1)),
+            activity: if running > 0.0 { computing / running } else { 1.0 },
+            memory_w: p.memory_w,
+        };
+        p.ceiling_khz = self.model.ceiling_khz(package, &load);
     }
 
     /// Energy of each package up to now, in J.
@@ -326,6 +348,14 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         let part = 1.0 / self.w.cpus[cpu as usize].slow;
         if clocks.set_activity(cpu, part, self.w.now_ns) {
             self.tell_power(cpu);
+        }
+    }
+
+    /// The memory of `node` moves so many bytes a ns from now on, and moved so many before.
+    pub(super) fn note_traffic(&mut self, node: usize, now: f64, before: f64) {
+        let Some(clocks) = &mut self.frequency.clocks else { return };
+        if let Some(package) = clocks.set_traffic(node, now, before, self.w.now_ns) {
+            self.trace.power(self.w.now_ns, package, clocks.watts(package));
         }
     }
 

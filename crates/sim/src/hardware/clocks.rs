@@ -4,10 +4,10 @@
 //! from `boost_khz` to `boost_all_cores_khz`) and with what is left of the package's power limit. Firmware decides anew
 //! in slots; a request takes effect in the first slot after the transition time. Temperature has no part in it.
 //!
-//! A busy core takes `core_w x (f / nominal) ^ core_power_exponent`, more where several of its threads are busy. While it waits for
-//! memory or for lines of others, it takes the part `core_stall_power_ratio` of that. An idle one takes
-//! `core_shallow_w` or, in the deepest state, nothing beyond the package's floor `package_idle_w`, which holds
-//! the uncore too.
+//! A busy core takes `core_w x (f / nominal) ^ core_power_exponent`, with another exponent below the nominal clock, and more where several of
+//! its threads are busy. While it waits for memory or for lines of others, it takes the part `core_stall_power_ratio` of that. An idle one
+//! takes `core_shallow_w` or, in the deepest state, nothing beyond the package's floor `package_idle_w`. The uncore is in that floor, but for
+//! what goes with the traffic of the package's memory (`memory_w_per_gb_per_s`).
 
 use crate::SimError;
 use crate::topology::{Cpu, Topology};
@@ -23,6 +23,25 @@ pub(crate) struct Core {
     /// Its online threads.
     pub(crate) cpus: Box<[Cpu]>,
     pub(crate) package: u16,
+}
+
+/// What a package did in a slot, as its firmware sees it.
+#[derive(Debug)]
+pub(crate) struct PackageLoad {
+    /// Cores that were active, on average.
+    pub(crate) active: f64,
+    /// Busy threads of an active core.
+    pub(crate) threads: f64,
+    /// The part of their time in which they computed.
+    pub(crate) activity: f64,
+    /// What the traffic of the package's memory takes.
+    pub(crate) memory_w: f64,
+}
+
+impl PackageLoad {
+    /// One thread computes.
+    pub(crate) const LEAST: PackageLoad =
+        PackageLoad { active: 1.0, threads: 1.0, activity: 1.0, memory_w: 0.0 };
 }
 
 /// Clocks and power of a machine.
@@ -43,11 +62,15 @@ pub(crate) struct ClockModel {
     core_stall_power_ratio: f64,
     core_shallow_w: f64,
     core_power_exponent: f64,
+    core_power_exponent_low: f64,
+    memory_w_per_gb_per_s: f64,
     pub(crate) cores: Vec<Core>,
     /// By CPU.
     pub(crate) core_of: Vec<u16>,
     /// By package: its cores.
     pub(crate) packages: Vec<Box<[u16]>>,
+    /// By node: the package that its memory hangs on.
+    package_of_node: Vec<u16>,
 }
 
 impl ClockModel {
@@ -90,6 +113,9 @@ impl ClockModel {
             core_stall_power_ratio: constant("core_stall_power_ratio")?,
             core_shallow_w: constant("core_shallow_w")?,
             core_power_exponent: constant("core_power_exponent")?,
+            core_power_exponent_low: constant("core_power_exponent_low")?,
+            memory_w_per_gb_per_s: constant("memory_w_per_gb_per_s")?,
+            package_of_node: package_of_node(machine, &cores, &core_of),
             packages: (0..nr_packages).map(in_package).collect(),
             cores,
             core_of,
@@ -106,9 +132,14 @@ impl ClockModel {
     pub(crate) fn busy_w(&self, khz: u32, threads: u8, activity: f64) -> f64 {
         let clock = f64::from(khz) / f64::from(self.nominal_khz);
         let smt = if threads > 1 { self.core_smt_power_ratio } else { 1.0 };
-        let waiting = self.core_stall_power_ratio;
-        let by_activity = waiting + (1.0 - waiting) * activity;
-        self.core_w * smt * by_activity * libm::pow(clock, self.core_power_exponent)
+        let exponent =
+            if clock < 1.0 { self.core_power_exponent_low } else { self.core_power_exponent };
+        self.core_w * smt * self.by_activity(activity) * libm::pow(clock, exponent)
+    }
+
+    /// What a node's package takes for so many bytes a ns from and to the node's memory, in W; and which package that is.
+    pub(crate) fn memory_w(&self, node: usize, bytes_per_ns: f64) -> (usize, f64) {
+        (self.package_of_node[node].into(), self.memory_w_per_gb_per_s * bytes_per_ns)
     }
 
     /// What an idle core takes beyond the package's floor, in W.
@@ -116,20 +147,33 @@ impl ClockModel {
         if deepest { 0.0 } else { self.core_shallow_w }
     }
 
-    /// The highest clock of a package's cores while so many of them are active on average and these share
-    /// `threads` busy threads each on average.
-    pub(crate) fn ceiling_khz(&self, package: usize, active: f64, threads: f64) -> u32 {
+    /// The highest clock of a package's cores while it does `load`.
+    pub(crate) fn ceiling_khz(&self, package: usize, load: &PackageLoad) -> u32 {
         let cores = self.packages[package].len() as f64;
-        let crowd = ((active - 1.0) / (cores - 1.0).max(1.0)).clamp(0.0, 1.0);
+        let crowd = ((load.active - 1.0) / (cores - 1.0).max(1.0)).clamp(0.0, 1.0);
         let by_number = f64::from(self.boost_khz)
             - crowd * f64::from(self.boost_khz - self.boost_all_cores_khz);
-        let smt = 1.0 + (threads - 1.0).clamp(0.0, 1.0) * (self.core_smt_power_ratio - 1.0);
-        let share_w = (self.limit_w - self.package_idle_w).max(0.0) / active.max(1.0);
-        let clock = libm::pow(share_w / (self.core_w * smt), 1.0 / self.core_power_exponent);
+        let smt = 1.0 + (load.threads - 1.0).clamp(0.0, 1.0) * (self.core_smt_power_ratio - 1.0);
+        let left_w = (self.limit_w - self.package_idle_w - load.memory_w).max(0.0);
+        let core_w = self.core_w * smt * self.by_activity(load.activity);
+        let clock =
+            libm::pow(left_w / load.active.max(1.0) / core_w, 1.0 / self.core_power_exponent);
         let by_power = clock * f64::from(self.nominal_khz);
         let step = by_number.min(by_power) as u32 / STEP_KHZ * STEP_KHZ;
         step.clamp(self.nominal_khz, self.boost_khz)
     }
+
+    /// What a core takes that computes for the part `activity` of its time, by one that computes all the time.
+    fn by_activity(&self, activity: f64) -> f64 {
+        let waiting = self.core_stall_power_ratio;
+        waiting + (1.0 - waiting) * activity
+    }
+}
+
+/// By node: the package of its CPUs, 0 for a node without any.
+fn package_of_node(machine: &Machine, cores: &[Core], core_of: &[u16]) -> Vec<u16> {
+    let package = |cpu: usize| cores[core_of[cpu] as usize].package;
+    machine.nodes.iter().map(|node| node.cpus.iter().next().map_or(0, package)).collect()
 }
 
 /// Cores in order of their first CPU, and each CPU's core.
