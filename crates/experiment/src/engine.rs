@@ -7,7 +7,7 @@ use definition::file::VariantEntry;
 use kernel::Kernel;
 use machine::{Machine, costs};
 use results::{MetricInfo, Run, power};
-use setting::{GroupError, Setting};
+use setting::Setting;
 use sim::counters::{NumaBalancing, Pressure};
 use sim::hypervisor::Hypervisor;
 use sim::{Counters, RunResult, Scenario, SimError};
@@ -33,9 +33,6 @@ pub enum EngineError {
         "{0}: found some, expected none without a source: what the model can switch are `mechanisms`"
     )]
     OfKernels(&'static str),
-    /// A file of a control group that the model does not have.
-    #[error(transparent)]
-    Group(#[from] GroupError),
     /// Settings of this computer.
     #[error("host: found settings, expected none: they are made on this computer (--engine host)")]
     OfHost,
@@ -229,6 +226,7 @@ impl Engine for SimEngine {
             Subject::Host(Box::new(host))
         } else {
             let scenario = Scenario::in_setting(machine, kernel, workload, setting)?;
+            scenario.check_groups()?;
             Subject::Machine(Box::new(scenario))
         };
         Ok(SimJob { subject, metrics, also: Also::of(plan, variant) })

@@ -2,7 +2,6 @@
 
 use crate::ExperimentError;
 use crate::engine::{Engine, EngineError};
-use crate::groups;
 use crate::journal::Journal;
 use definition::Plan;
 use machine::Machine;
@@ -188,9 +187,6 @@ pub(crate) fn prepare_on<E: Engine>(
     }
     let Built { workload, ignored } = built;
     let setting = plan.setting(v);
-    if variant.source.is_none() {
-        groups::modelled(&setting.groups, &plan.kernels[v]).map_err(refused)?;
-    }
     let metrics = engine.metrics(&workload, &setting);
     let job = engine
         .prepare(plan, (w, v), machine, &plan.kernels[v], workload, &setting)

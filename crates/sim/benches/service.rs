@@ -2,35 +2,15 @@
 
 #[path = "../tests/model/machines.rs"]
 mod machines;
+#[path = "shared/service_load.rs"]
+mod service_load;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use kernel::{Kernel, Version};
-use machine::CpuSet;
+use service_load::{CPUS, PER_S, params};
 use sim::Scenario;
 use std::time::Duration;
-use workload::Distribution;
-use workload::service::{self, Costs, Load, Params};
-
-const PER_S: f64 = 50_000.0;
-const CPUS: u32 = 64;
-
-/// Five eighths of the CPUs' time is work.
-fn params(irq_cpus: Option<CpuSet>) -> Params {
-    Params {
-        load: Load::Open { per_s: PER_S, generators: 4 },
-        workers: 96,
-        work_us: 800.0,
-        distribution: Distribution::Lognormal { cv: 1.5 },
-        lock_share: 0.01,
-        fan_out: None,
-        deadline_ms: Some(5.0),
-        memory: None,
-        warmup_s: 0.2,
-        seconds: 1.0,
-        cpus: None,
-        irq_cpus,
-    }
-}
+use workload::service::{self, Costs};
 
 fn bench(c: &mut Criterion) {
     let mut group = c.benchmark_group("service");

@@ -42,9 +42,11 @@ fn least(&[a, b, c, d, e, f, g, h]: &Node) -> Key {
 
 /// The first place of `key`, which is in the node; without a branch, which random keys would mispredict.
 fn place(node: &Node, key: Key) -> usize {
-    let found = |i: usize| usize::from(node[i] == key) << i;
-    let places: usize = (0..ARITY).map(found).sum();
-    places.trailing_zeros() as usize % ARITY
+    let mut at = 0;
+    for i in (0..ARITY).rev() {
+        at = if node[i] == key { i } else { at };
+    }
+    at
 }
 
 /// The queue.

@@ -62,6 +62,7 @@ impl Pelt {
     /// Brings the sums to `now_ns` (`___update_load_sum`); `load` and `runnable` are the weights that counted
     /// since the last update (1 or 0 for an entity; from 5.7 on `runnable` is tasks x 1024), `running` whether it ran. Returns whether a period ended,
     /// which is when averages change.
+    #[inline]
     pub fn update_sum(&mut self, now_ns: u64, load: u64, runnable: u64, running: bool) -> bool {
         let Some(delta_ns) = now_ns.checked_sub(self.last_update_ns) else {
             self.last_update_ns = now_ns;
@@ -72,26 +73,26 @@ impl Pelt {
             return false;
         }
         self.last_update_ns += delta * Pelt::UNIT_NS;
-        self.accumulate(delta, load, if load == 0 { 0 } else { runnable }, running && load != 0)
+        let delta_all = delta + self.period_contrib;
+        let ends = delta_all >= 1024;
+        let contrib = if ends { self.end_periods(delta_all) } else { delta };
+        self.period_contrib = delta_all % 1024;
+        if load != 0 {
+            self.load_sum += load * contrib;
+            self.runnable_sum += runnable * contrib;
+            self.util_sum += if running { contrib << 10 } else { 0 };
+        }
+        ends
     }
 
-    fn accumulate(&mut self, delta: u64, load: u64, runnable: u64, running: bool) -> bool {
-        let delta_all = delta + self.period_contrib;
+    /// Lets the sums decay over the periods that end; what the stretch up to now counts. Few updates end a period.
+    #[inline(never)]
+    fn end_periods(&mut self, delta_all: u64) -> u64 {
         let periods = delta_all / 1024;
-        let mut contrib = delta;
-        if periods > 0 {
-            self.load_sum = decay_load(self.load_sum, periods);
-            self.runnable_sum = decay_load(self.runnable_sum, periods);
-            self.util_sum = decay_load(self.util_sum, periods);
-            contrib = segments(periods, 1024 - self.period_contrib, delta_all % 1024);
-        }
-        self.period_contrib = delta_all % 1024;
-        self.load_sum += load * contrib;
-        self.runnable_sum += runnable * contrib;
-        if running {
-            self.util_sum += contrib << 10;
-        }
-        periods > 0
+        self.load_sum = decay_load(self.load_sum, periods);
+        self.runnable_sum = decay_load(self.runnable_sum, periods);
+        self.util_sum = decay_load(self.util_sum, periods);
+        segments(periods, 1024 - self.period_contrib, delta_all % 1024)
     }
 
     /// Averages from sums (`___update_load_avg`); `load` is the entity's weight, 1 for a run queue; `runnable` is

@@ -124,19 +124,24 @@ impl QueueLines {
         let domain = &topo.domains[cpu as usize][level];
         let own = topo.llc_of[cpu as usize];
         let since_ns = self.since_ns(cpu);
-        let lowest = |at: Cpu| topo.lowest_level(cpu, at).filter(|&l| l <= level);
+        let lowest = topo.lowest_levels(cpu);
+        // Nothing beyond the domain is new.
+        let seen_ns = |at: Cpu| match usize::from(lowest[at as usize]) {
+            l if l <= level => since_ns[l],
+            _ => u64::MAX,
+        };
         for &llc in &domain.llcs {
             // Domains hold all of another last-level cache or nothing.
             let outer = topo.llcs[llc as usize].cpus.first().filter(|_| llc != own);
-            let outer = outer.and_then(|&first| lowest(first));
-            let least_ns = since_ns[outer.unwrap_or(level)];
+            let outer_ns = outer.map(|&first| seen_ns(first)).filter(|&ns| ns != u64::MAX);
+            let least_ns = outer_ns.unwrap_or(since_ns[level]);
             let mut at = self.newest[llc as usize];
-            while at != NONE && self.queues[at as usize].at_ns > least_ns {
+            while at != NONE {
                 let queue = &self.queues[at as usize];
-                let new = match outer {
-                    Some(_) => true,
-                    None => lowest(at).is_some_and(|l| queue.at_ns > since_ns[l]),
-                };
+                if queue.at_ns <= least_ns {
+                    break;
+                }
+                let new = outer_ns.is_some() || queue.at_ns > seen_ns(at);
                 if new && queue.by != cpu {
                     fetch(queue.by);
                 }

@@ -86,6 +86,14 @@ impl Scenario {
         self.setup.governed.as_ref().filter(|g| !g.by_model)?.governing()
     }
 
+    /// Whether the model has what the scenario's control groups ask for.
+    ///
+    /// # Errors
+    /// What the kernel would refuse, and what only a kernel's own code has: [`SimError::Groups`].
+    pub fn check_groups(&self) -> Result<(), SimError> {
+        self.setup.model_groups.as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
     /// One run under the fair class. The same seed gives the same result on any machine.
     pub fn run(&self, seed: u64) -> Result<RunResult, SimError> {
         self.run_traced(seed, &mut NoTrace)

@@ -208,10 +208,9 @@ impl Topology {
         self.apart[a as usize * self.nr_cpus + b as usize]
     }
 
-    /// The lowest domain of `cpu` that holds `other`, by its level; none where no domain does.
-    pub fn lowest_level(&self, cpu: Cpu, other: Cpu) -> Option<usize> {
-        let level = self.lowest[cpu as usize * self.nr_cpus + other as usize];
-        (level != NO_LEVEL).then_some(usize::from(level))
+    /// By CPU: the level of the lowest domain of `cpu` that holds it; [`NO_LEVEL`] where no domain does.
+    pub(crate) fn lowest_levels(&self, cpu: Cpu) -> &[u8] {
+        &self.lowest[cpu as usize * self.nr_cpus..][..self.nr_cpus]
     }
 
     /// The distances that occur between online CPUs.

@@ -333,10 +333,10 @@ impl World<'_> {
         }
     }
 
-    /// Exit latency order of an idle CPU's state, and since when it is idle; `None` if it is not idle.
-    pub fn idle_state(&self, cpu: Cpu) -> Option<(usize, u64)> {
+    /// An idle CPU's state, by its place in the order of exit latencies; `None` if it is not in one (`idle_get_state`).
+    pub fn idle_state(&self, cpu: Cpu) -> Option<usize> {
         match self.cpus[cpu as usize].phase {
-            Phase::Idle { since_ns, state } => Some((state, since_ns)),
+            Phase::Idle { state, .. } => Some(state),
             Phase::Offline | Phase::Waking | Phase::Running => None,
         }
     }

@@ -25,7 +25,9 @@ impl Fair {
         }
         for (cpu, seen) in decision.queues.iter().enumerate() {
             let waiting = seen.waiting.iter().rev().filter_map(|&pid| task_of(pid));
-            let waiting = waiting.map(EntityId::from).map(|id| (self.key(id), id)).collect();
+            let (entities, eevdf) = (&self.entities, self.rules.eevdf);
+            let keyed = |id: EntityId| (entities[id].key(eevdf), id);
+            let waiting = waiting.map(EntityId::from).map(keyed).collect();
             self.queues[cpu].adopt(&seen.state, waiting);
             self.rqs[cpu].adopt(&seen.state);
             self.adopt_cpu(w, cpu as Cpu, &seen.state);

@@ -4,7 +4,7 @@ use crate::SimError;
 use crate::fair::{Group, Quota, weight_of_nice};
 use kernel::{Kernel, Version};
 use machine::{CpuSet, Machine};
-use setting::{Hierarchy, Partition, Place, Weight};
+use setting::{FILES, Hierarchy, Partition, Place, Weight};
 use workload::{Program, Workload};
 
 /// Earlier releases average what is runnable in a group apart from its load.
@@ -30,39 +30,16 @@ impl ModelGroups {
         groups: &[setting::Group],
     ) -> Result<ModelGroups, SimError> {
         let Some(first) = groups.first() else { return Ok(ModelGroups::default()) };
-        let refuse = |field: String, found: String, expected: &str| {
-            Err(SimError::Groups { field, found, expected: expected.to_string() })
-        };
+        groups.iter().try_for_each(|group| check_files(group, kernel))?;
         if kernel.version < MODELLED_SINCE {
             let found = format!("a group under kernel {}", kernel.version);
-            return refuse(first.path.clone(), found, "5.7 or newer, or a kernel's `source`");
+            return Err(refused(&first.path, found, "5.7 or newer, or a kernel's `source`"));
         }
         let possible = CpuSet::first_n(machine.cpus.len());
-        let all =
-            Hierarchy::of(groups, &possible, &machine.online).map_err(|e| SimError::Groups {
-                field: format!("{}.{}", e.path, e.file),
-                found: e.found,
-                expected: e.expected,
-            })?;
+        let all = Hierarchy::of(groups, &possible, &machine.online)
+            .map_err(|e| refused(&format!("{}.{}", e.path, e.file), e.found, &e.expected))?;
         for (group, place) in groups.iter().zip(&all.groups) {
-            if let Some(word) = group.beyond() {
-                let expected = "only files of cpu and cpuset: the rest takes a kernel's `source`";
-                return refuse(format!("{}.{word}", group.path), "it".to_string(), expected);
-            }
-            if place.files.partition != Partition::Member {
-                let found = format!("{:?}", place.files.partition).to_lowercase();
-                let expected =
-                    "`member`: the model has one root domain; a kernel's `source` has more";
-                return refuse(format!("{}.cpuset.cpus.partition", group.path), found, expected);
-            }
-            if place.files.uclamp_min.is_some() || place.files.uclamp_max.is_some() {
-                let expected = "none: the model clamps tasks, not groups";
-                return refuse(
-                    format!("{}.cpu.uclamp", group.path),
-                    "a clamp".to_string(),
-                    expected,
-                );
-            }
+            check_place(&group.path, place)?;
         }
         let cpus = match all.has_cpusets() {
             true => all.groups.iter().map(|place| place.cpus.clone()).collect(),
@@ -83,6 +60,41 @@ impl ModelGroups {
         let both = set & own;
         if both.is_empty() { own.clone() } else { both }
     }
+}
+
+fn refused(field: &str, found: String, expected: &str) -> SimError {
+    SimError::Groups { field: field.to_string(), found, expected: expected.to_string() }
+}
+
+/// Whether the model of `kernel` has all files of `group`.
+fn check_files(group: &setting::Group, kernel: &Kernel) -> Result<(), SimError> {
+    let field = |file: &str| format!("{}.{file}", group.path);
+    if let Some(name) = group.beyond() {
+        let files: Vec<&str> = FILES.iter().map(|(file, _)| *file).collect();
+        let expected = format!("it with a source only: the model has {}", files.join(", "));
+        return Err(refused(&field(name), "some".to_string(), &expected));
+    }
+    let release = (kernel.version.major, kernel.version.minor);
+    if let Some((file, (major, minor))) = group.newer_than(release) {
+        let expected = format!("{major}.{minor} or newer, which brought it");
+        return Err(refused(&field(file), format!("kernel {}", kernel.version), &expected));
+    }
+    Ok(())
+}
+
+/// Whether the model has what the files of the group at `path` say.
+fn check_place(path: &str, place: &Place) -> Result<(), SimError> {
+    let files = &place.files;
+    if files.partition != Partition::Member {
+        let found = format!("`{:?}`", files.partition).to_lowercase();
+        let expected = "`member` without a source: the model's domains are the machine's";
+        return Err(refused(&format!("{path}.cpuset.cpus.partition"), found, expected));
+    }
+    if files.uclamp_min.is_some() || files.uclamp_max.is_some() {
+        let expected = "none: the model clamps tasks, not groups";
+        return Err(refused(&format!("{path}.cpu.uclamp"), "a clamp".to_string(), expected));
+    }
+    Ok(())
 }
 
 fn class_of(place: &Place) -> Group {

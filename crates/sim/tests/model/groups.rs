@@ -265,7 +265,17 @@ fn what_the_model_lacks_is_refused() {
     };
     let cases = [
         ("5.4", ("cpu.weight", "50"), "web: found a group under kernel 5.4, expected 5.7 or newer"),
-        ("6.12", ("memory.max", "1G"), "web.memory.max: found it, expected only files"),
+        (
+            "6.12",
+            ("memory.max", "1G"),
+            "web.memory.max: found some, expected it with a source only",
+        ),
+        ("5.10", ("cpu.idle", "1"), "web.cpu.idle: found kernel 5.10, expected 5.15 or newer"),
+        (
+            "6.12",
+            ("cpuset.cpus.partition", "root"),
+            "web.cpuset.cpus.partition: found `root`, expected `member` without a source",
+        ),
         ("6.12", ("cpuset.cpus", "0-9"), "web.cpuset.cpus: found `0-9`"),
         ("6.12", ("cpu.max", "500 100000"), "web.cpu.max: found `500 100000`"),
     ];
@@ -273,6 +283,11 @@ fn what_the_model_lacks_is_refused() {
         let found = refused(version, &[file]);
         assert!(found.starts_with(&format!("groups.{expected}")), "{found}");
     }
+    let mut w = Workload::default();
+    hogs(&mut w, "hog", 1, None);
+    let groups = [Group { core_cookie: true, ..group("web", "hog", &[]) }];
+    let found = try_run(&machines::smt(2, 1), "6.12", w, &groups).err().expect("a refusal");
+    assert!(found.to_string().starts_with("groups.web.core_cookie: found some"), "{found}");
 }
 
 /// Groups of a random tree with random weights and quotas.

@@ -139,25 +139,26 @@ impl Fair {
         if let [only] = *group.cpus {
             return only;
         }
-        let mut shallowest: Option<(usize, u64, Cpu)> = None;
+        let (mut shallowest, mut latest_ns, mut idlest) = (usize::MAX, 0, None);
         let mut least: (u64, Cpu) = (u64::MAX, cpu);
         for &c in group.cpus.iter().filter(|&&c| w.allowed(task, c)) {
             if self.sched_idle_cpu(w, c) {
                 return c;
             }
             if w.idle_cpu(c) {
-                let (state, since) = w.idle_state(c).unwrap_or((0, w.now_ns));
-                let better = shallowest.is_none_or(|(best, latest, _)| {
-                    state < best || (state == best && since > latest)
-                });
-                if better {
-                    shallowest = Some((state, since, c));
+                // Since when it has nothing to run, not since when it is in its idle state: a tick may have it choose another.
+                let idle_ns = self.rqs[c as usize].idle_since_ns.unwrap_or(0);
+                let state = w.idle_state(c);
+                if let Some(state) = state.filter(|&state| state < shallowest) {
+                    (shallowest, latest_ns, idlest) = (state, idle_ns, Some(c));
+                } else if state.is_none_or(|state| state == shallowest) && idle_ns > latest_ns {
+                    (latest_ns, idlest) = (idle_ns, Some(c));
                 }
-            } else if shallowest.is_none() && self.cpu_load(c) < least.0 {
+            } else if idlest.is_none() && self.cpu_load(c) < least.0 {
                 least = (self.cpu_load(c), c);
             }
         }
-        shallowest.map_or(least.1, |(_, _, c)| c)
+        idlest.unwrap_or(least.1)
     }
 }
 

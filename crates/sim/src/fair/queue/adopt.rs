@@ -93,6 +93,7 @@ impl RunQueue {
     /// Takes over a CPU's idle times as a kernel has them.
     pub(in crate::fair) fn adopt(&mut self, state: &QueueState) {
         self.put = None;
+        self.idle_since_ns = Some(state.idle_since_ns).filter(|&since_ns| since_ns > 0);
         self.avg_idle_ns = state.avg_idle_ns;
         self.wake_avg_idle_ns = state.wake_avg_idle_ns;
         self.wake_stamp = state.wake_stamp;

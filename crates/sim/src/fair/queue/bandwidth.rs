@@ -9,6 +9,7 @@
 //! Whether time is used up shows where the running task is charged: at ticks above all, so a group may run over by a tick on
 //! each CPU, which it pays back from the next period's quota.
 
+use super::cfs_rq::CfsRq;
 use super::entity::Leaving;
 use super::hierarchy::Tasks;
 use super::ids::{EntityId, QueueId};
@@ -116,18 +117,19 @@ impl Bandwidth {
     }
 }
 
-impl Fair {
-    /// The time by which a queue's load is tracked (`cfs_rq_clock_pelt`).
+impl CfsRq {
+    /// The time by which its load is tracked (`cfs_rq_clock_pelt`).
     #[inline]
-    pub(in crate::fair) fn cfs_rq_clock_pelt(&self, w: &World, q: QueueId) -> u64 {
-        let rq = &self.queues[q.index()];
-        let own = &rq.allowance;
+    pub(in crate::fair) fn clock_pelt_ns(&self, w: &World) -> u64 {
+        let own = &self.allowance;
         match own.count > 0 {
             true => own.stopped_ns - own.stood_ns,
-            false => w.pelt_clock_ns(rq.cpu) - own.stood_ns,
+            false => w.pelt_clock_ns(self.cpu) - own.stood_ns,
         }
     }
+}
 
+impl Fair {
     /// `throttled_hierarchy`.
     pub(in crate::fair) fn throttled_hierarchy(&self, q: QueueId) -> bool {
         self.queues[q.index()].allowance.count > 0
@@ -261,7 +263,7 @@ impl Fair {
                 let how = Leaving { sleeps: true, delayed, at_once: true };
                 self.dequeue_entity(w, above, id, how);
             } else {
-                self.update_load_avg(w, above, Some(id));
+                self.update_load_avg(w, above, id);
                 self.se_update_runnable(id);
             }
             next = self.left(above, tasks);

@@ -128,13 +128,25 @@ impl CfsRq {
     }
 
     /// `__enqueue_entity`: behind those with the same key. Keys may wrap.
+    #[inline]
     pub(in crate::fair) fn insert(&mut self, key: u64, entity: EntityId) {
-        let at = self.waiting.partition_point(|&(k, _)| (k.wrapping_sub(key) as i64) > 0);
-        self.waiting.insert(at, (key, entity));
+        let behind = |k: u64| (k.wrapping_sub(key) as i64) > 0;
+        // Most queues have nobody else.
+        if self.waiting.last().is_none_or(|&(k, _)| behind(k)) {
+            self.waiting.push((key, entity));
+        } else {
+            let at = self.waiting.partition_point(|&(k, _)| behind(k));
+            self.waiting.insert(at, (key, entity));
+        }
     }
 
     /// `__dequeue_entity`; whether the entity was there.
+    #[inline]
     pub(in crate::fair) fn remove(&mut self, entity: EntityId) -> bool {
+        if self.waiting.last().is_some_and(|&(_, e)| e == entity) {
+            self.waiting.pop();
+            return true;
+        }
         let at = self.waiting.iter().rposition(|&(_, e)| e == entity);
         if let Some(at) = at {
             self.waiting.remove(at);
@@ -163,6 +175,7 @@ impl CfsRq {
     }
 
     /// `clear_buddies`: `entity` is nobody's favourite any more.
+    #[inline]
     pub(super) fn clear_buddies(&mut self, entity: EntityId) {
         for buddy in [&mut self.next, &mut self.last, &mut self.skip] {
             if *buddy == Some(entity) {

@@ -28,11 +28,22 @@ impl VirtualTime {
     }
 
     /// The same with a running task.
+    #[inline]
     fn with(mut self, curr: Option<&Entity>) -> VirtualTime {
         if let Some(entity) = curr {
             self.add(entity);
         }
         self
+    }
+
+    /// `V` with the running entity, rounded so that one at it is eligible. Virtual runtimes are compared with it from now on.
+    #[inline]
+    fn average(&mut self, curr: Option<&Entity>) -> u64 {
+        let all = self.with(curr);
+        if all.load > 0 {
+            self.shift(all.weighted.div_euclid(all.load));
+        }
+        self.zero
     }
 
     /// Moves what virtual runtimes are compared with.
@@ -43,18 +54,17 @@ impl VirtualTime {
 }
 
 impl Fair {
+    #[inline]
     fn running(&self, rq: &CfsRq) -> Option<&Entity> {
         rq.curr.map(|c| &self.entities[c]).filter(|e| e.on_rq)
     }
 
     /// `avg_vruntime`: `V`, rounded so that a task at it is eligible.
+    #[inline]
     pub(super) fn avg_vruntime(&mut self, q: QueueId) -> u64 {
-        let rq = &self.queues[q.index()];
-        let all = rq.virtual_time.with(self.running(rq));
-        let by = if all.load > 0 { all.weighted.div_euclid(all.load) } else { 0 };
-        let time = &mut self.queues[q.index()].virtual_time;
-        time.shift(by);
-        time.zero
+        let rq = &mut self.queues[q.index()];
+        let running = rq.curr.map(|c| &self.entities[c]).filter(|e| e.on_rq);
+        rq.virtual_time.average(running)
     }
 
     /// `entity_eligible`.
@@ -65,26 +75,34 @@ impl Fair {
     }
 
     /// `update_deadline`: a new request when the last one is used up; whether it is.
+    #[inline]
     pub(super) fn update_deadline(&mut self, q: QueueId, id: EntityId) -> bool {
-        let entity = &mut self.entities[id];
-        if (entity.vruntime.wrapping_sub(entity.deadline) as i64) < 0 {
-            return false;
+        let entity = &self.entities[id];
+        let used_up = entity.vruntime.wrapping_sub(entity.deadline) as i64 >= 0;
+        if used_up {
+            self.renew_request(q, id);
         }
+        used_up
+    }
+
+    #[inline(never)]
+    fn renew_request(&mut self, q: QueueId, id: EntityId) {
+        let entity = &mut self.entities[id];
         if !entity.custom_slice {
             entity.slice_ns = self.tunables.base_slice_ns;
         }
         entity.deadline = entity.vruntime.wrapping_add(entity.virtual_ns(entity.slice_ns));
         self.avg_vruntime(q);
-        true
     }
 
     /// `place_entity`: at `V` less the lag it left with, which is inflated so that it is the same once the task
     /// itself counts in `V`.
     pub(super) fn eevdf_place(&mut self, q: QueueId, id: EntityId, new: bool) {
-        let average = self.avg_vruntime(q);
-        let rq = &self.queues[q.index()];
-        let load = rq.virtual_time.with(self.running(rq)).load;
+        let rq = &mut self.queues[q.index()];
+        let running = rq.curr.map(|c| &self.entities[c]).filter(|e| e.on_rq);
+        let load = rq.virtual_time.with(running).load;
         let keeps_lag = self.rules.place_lag && rq.nr_queued > 0 && load > 0;
+        let average = rq.virtual_time.average(running);
         let half = self.rules.place_deadline_initial && new;
         let entity = &mut self.entities[id];
         if !entity.custom_slice {
@@ -110,6 +128,7 @@ impl Fair {
         }
     }
 
+    #[inline]
     fn update_entity_lag(&mut self, w: &World, q: QueueId, id: EntityId) {
         let average = self.avg_vruntime(q);
         let entity = &mut self.entities[id];
@@ -123,6 +142,7 @@ impl Fair {
     }
 
     /// `pick_eevdf`; `curr` is the task that runs or ran until now, whether or not it is back among the waiting.
+    #[inline]
     pub(in crate::fair) fn pick_eevdf(
         &self,
         q: QueueId,
@@ -133,6 +153,10 @@ impl Fair {
         if rq.nr_queued <= 1 {
             return curr.or(rq.leftmost().map(|(_, id)| id));
         }
+        self.pick_of_several(rq, q, curr)
+    }
+
+    fn pick_of_several(&self, rq: &CfsRq, q: QueueId, curr: Option<EntityId>) -> Option<EntityId> {
         let curr = curr.filter(|&c| self.entity_eligible(q, c));
         if let Some(curr) = curr.filter(|&c| self.protect_slice(c)) {
             return Some(curr);
@@ -215,7 +239,7 @@ impl Fair {
                 self.replace_without_lag(q, id);
             }
         }
-        self.update_load_avg(w, q, Some(id));
+        self.update_load_avg(w, q, id);
         self.clear_delayed(q, id);
     }
 
@@ -240,7 +264,7 @@ impl Fair {
         let rq = &self.queues[q.index()];
         let waits = queued && rq.curr != Some(id);
         let entity = &self.entities[id];
-        let scaled = |v: i64| (i128::from(v) * i128::from(entity.load) / i128::from(load)) as i64;
+        let scaled = |v: i64| scaled(v, entity.load, load);
         if !queued {
             let vlag = scaled(entity.vlag);
             self.entities[id].vlag = vlag;
@@ -279,5 +303,13 @@ impl Fair {
         } else {
             self.tunables.base_slice_ns
         };
+    }
+}
+
+/// `value` times `from` by `to`, by way of 128 bits only where the product needs them.
+fn scaled(value: i64, from: u64, to: u64) -> i64 {
+    match value.checked_mul(from as i64) {
+        Some(product) => product / to as i64,
+        None => (i128::from(value) * i128::from(from) / i128::from(to)) as i64,
     }
 }

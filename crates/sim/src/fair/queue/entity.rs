@@ -80,6 +80,12 @@ impl Entity {
         }
     }
 
+    /// By what entities are in order: virtual deadlines with EEVDF, else virtual runtimes.
+    #[inline]
+    pub(in crate::fair) fn key(&self, eevdf: bool) -> u64 {
+        if eevdf { self.deadline } else { self.vruntime }
+    }
+
     /// `update_load_set`.
     pub(super) fn set_load(&mut self, load: u64) {
         self.load = load;
@@ -87,6 +93,7 @@ impl Entity {
     }
 
     /// `calc_delta_fair`: real time as this entity's virtual time.
+    #[inline]
     pub(super) fn virtual_ns(&self, ns: u64) -> u64 {
         if self.weight == NICE_0_WEIGHT { ns } else { ns * NICE_0_WEIGHT / self.weight }
     }
@@ -104,12 +111,6 @@ pub(super) struct Leaving {
 }
 
 impl Fair {
-    /// By what entities are in order: virtual deadlines with EEVDF, else virtual runtimes.
-    pub(in crate::fair) fn key(&self, id: EntityId) -> u64 {
-        let entity = &self.entities[id];
-        if self.rules.eevdf { entity.deadline } else { entity.vruntime }
-    }
-
     /// `sched_fork`.
     pub(in crate::fair) fn task_fork(
         &mut self,
@@ -150,9 +151,15 @@ impl Fair {
     }
 
     /// `update_curr`: charges the running entity for its time; whether it has used up its request (EEVDF).
+    #[inline(always)]
     pub(super) fn update_curr(&mut self, w: &World, q: QueueId) -> bool {
-        let rq = &mut self.queues[q.index()];
-        let Some(curr) = rq.curr else { return false };
+        let curr = self.queues[q.index()].curr;
+        curr.is_some_and(|curr| self.charge(w, q, curr))
+    }
+
+    /// Charges `curr`, which runs on `q`.
+    #[inline(never)]
+    fn charge(&mut self, w: &World, q: QueueId, curr: EntityId) -> bool {
         let entity = &mut self.entities[curr];
         let ran_ns = w.now_ns.saturating_sub(entity.exec_start_ns);
         if ran_ns == 0 {
@@ -161,35 +168,35 @@ impl Fair {
         entity.exec_start_ns = w.now_ns;
         entity.sum_exec_ns += ran_ns;
         entity.vruntime = entity.vruntime.wrapping_add(entity.virtual_ns(ran_ns));
-        let limited = rq.allowance.enabled;
         let mut used_up = false;
-        if self.rules.eevdf {
-            used_up = self.update_deadline(q, curr);
+        if !self.rules.eevdf {
+            self.update_min_vruntime(q);
+        } else if self.update_deadline(q, curr) {
+            used_up = true;
             let rq = &mut self.queues[q.index()];
-            rq.used_up |= used_up;
-            if used_up && rq.next == Some(curr) {
+            rq.used_up = true;
+            if rq.next == Some(curr) {
                 rq.next = None;
             }
-        } else {
-            self.update_min_vruntime(q);
         }
-        if limited {
+        if self.queues[q.index()].allowance.enabled {
             self.account_cfs_rq_runtime(w, q, ran_ns);
         }
         used_up
     }
 
     /// `__enqueue_entity`.
+    #[inline]
     pub(in crate::fair) fn put_in_order(&mut self, q: QueueId, id: EntityId) {
-        let key = self.key(id);
-        let rq = &mut self.queues[q.index()];
+        let (rq, entity) = (&mut self.queues[q.index()], &self.entities[id]);
         if self.rules.eevdf {
-            rq.virtual_time.add(&self.entities[id]);
+            rq.virtual_time.add(entity);
         }
-        rq.insert(key, id);
+        rq.insert(entity.key(self.rules.eevdf), id);
     }
 
     /// `__dequeue_entity`, if the entity is not the running one.
+    #[inline]
     pub(super) fn take_from_order(&mut self, q: QueueId, id: EntityId) {
         let rq = &mut self.queues[q.index()];
         if rq.remove(id) && self.rules.eevdf {
@@ -244,7 +251,7 @@ impl Fair {
         self.update_curr(w, q);
         if how.sleeps && !how.delayed && !how.at_once && self.delays(q, id) {
             self.queues[q.index()].clear_buddies(id);
-            self.update_load_avg(w, q, Some(id));
+            self.update_load_avg(w, q, id);
             self.set_delayed(q, id);
             return false;
         }
@@ -296,7 +303,7 @@ impl Fair {
         let queued = self.entities[id].on_rq;
         if queued {
             self.update_curr(w, q);
-            self.update_load_avg(w, q, Some(id));
+            self.update_load_avg(w, q, id);
             self.put_in_order(q, id);
         }
         let rq = &mut self.queues[q.index()];

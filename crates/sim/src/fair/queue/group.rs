@@ -120,11 +120,15 @@ impl Fair {
     }
 
     /// `update_tg_load_avg`: tells the group of the load of its queue `q`, if that has changed by more than 1/64.
+    #[inline]
     pub(in crate::fair) fn update_tg_load_avg(&mut self, w: &World, q: QueueId) {
-        let rq = &mut self.queues[q.index()];
-        if rq.group == 0 {
-            return;
+        if self.queues[q.index()].group != 0 {
+            self.tell_group(w, q);
         }
+    }
+
+    fn tell_group(&mut self, w: &World, q: QueueId) {
+        let rq = &mut self.queues[q.index()];
         let told = &mut rq.to_parent;
         if self.rules.tells_groups_rarely && w.now_ns - told.told_ns < TELL_NS {
             return;

@@ -132,9 +132,14 @@ impl Fair {
             return 0;
         }
         let rq = &self.queues[q.index()];
-        let waiting = rq.waiting().iter().map(|&(_, id)| id);
-        let queued = waiting.chain(rq.curr.filter(|&c| self.entities[c].on_rq));
-        queued.map(|id| self.entities[id].slice_ns).min().unwrap_or(u64::MAX)
+        let mut least_ns = u64::MAX;
+        if let Some(curr) = rq.curr.map(|c| &self.entities[c]).filter(|e| e.on_rq) {
+            least_ns = curr.slice_ns;
+        }
+        for &(_, id) in rq.waiting() {
+            least_ns = least_ns.min(self.entities[id].slice_ns);
+        }
+        least_ns
     }
 
     /// What changes for a group's entity that stays on `q` when something below it changed.

@@ -18,7 +18,7 @@ fn after_two_seconds(release: &str, check: impl Fn(&World, &Fair, [TaskId; 3])) 
     for _ in 0..2_000 {
         w.advance(w.now_ns + 1_000_000);
         for &task in &tasks {
-            fair.update_load_avg(&w, QueueId::root(0), Some(task.into()));
+            fair.update_load_avg(&w, QueueId::root(0), task.into());
         }
     }
     check(&w, &fair, tasks);

@@ -1,8 +1,9 @@
 //! Where new tasks go: by load up to 5.4, by classes of groups since (`find_idlest_group`).
 
 use crate::fair::Fair;
-use crate::fair::testing::{averages, machine, running, scenario, world};
+use crate::fair::testing::{asleep, averages, machine, running, scenario, world};
 use crate::topology::Cpu;
+use crate::world::Phase;
 use kernel::SdFlags;
 
 /// The cluster of Kunpeng 920 (of CPUs 0-3, 4-7 and 8-11) to which a fork on CPU 0 goes, the first being full of tasks
@@ -71,4 +72,27 @@ fn classes_come_before_loads() {
         assert_eq!(cluster(release, &all, loads(500, 900)), 1, "{release}");
         assert_eq!(cluster(release, &all, loads(4096, 4096)), 0, "{release}");
     }
+}
+
+/// `find_idlest_group_cpu`: of CPUs in the same idle state the one that ran something last (`rq->idle_stamp`), whether or not
+/// a tick had another choose its state anew since.
+#[test]
+fn of_idle_cpus_the_last_to_run_something_is_taken() {
+    let s = scenario(&machine("kunpeng920-1node", 8), "6.12", &[("sched-cluster", true)]);
+    let (mut w, mut fair) = world(&s);
+    (0..4).for_each(|cpu| {
+        running(&mut w, &mut fair, cpu);
+    });
+    for (cpu, idle_since_ns) in [(4, 70), (5, 80), (6, 90), (7, 60)] {
+        fair.rqs[cpu].idle_since_ns = Some(idle_since_ns);
+    }
+    w.cpus[5].phase = Phase::Idle { since_ns: 95, state: 0 };
+    let task = asleep(&mut w, &mut fair, 0);
+    let level = s.setup.topo.domains[0].len() - 1;
+    assert_eq!(fair.find_idlest_cpu(&mut w, task, 0, level, SdFlags::BALANCE_FORK), 6);
+    w.cpus[7].phase = Phase::Idle { since_ns: 60, state: 0 };
+    for cpu in 4..7 {
+        w.cpus[cpu].phase = Phase::Idle { since_ns: 0, state: 1 };
+    }
+    assert_eq!(fair.find_idlest_cpu(&mut w, task, 0, level, SdFlags::BALANCE_FORK), 7);
 }

@@ -12,8 +12,11 @@
 //! (`util_changed`).
 
 use crate::fair::Fair;
+use crate::fair::queue::cfs_rq::CfsRq;
+use crate::fair::queue::entity::Entity;
 use crate::fair::queue::ids::{EntityId, QueueId};
 use crate::fair::queue::rq::LOAD_INDICES;
+use crate::fair::rules::Rules;
 use crate::pelt::{LOAD_AVG_MAX, Pelt};
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
@@ -21,100 +24,61 @@ use crate::world::{TaskId, World};
 impl Fair {
     /// `update_load_avg`: ages an entity on this queue, then the queue; attaches a task that counts nowhere yet. Whether
     /// averages of the queue changed.
-    pub(in crate::fair) fn update_load_avg(
-        &mut self,
-        w: &World,
-        q: QueueId,
-        id: Option<EntityId>,
-    ) -> bool {
-        let now_ns = self.cfs_rq_clock_pelt(w, q);
-        if self.is_up_to_date(now_ns, q, id) {
+    pub(in crate::fair) fn update_load_avg(&mut self, w: &World, q: QueueId, id: EntityId) -> bool {
+        let below = self.group_cfs_rq(id);
+        let tells = below.is_some_and(|below| self.queues[below.index()].to_parent.propagate);
+        let rq = &mut self.queues[q.index()];
+        let entity = &mut self.entities[id];
+        let now_ns = rq.clock_pelt_ns(w);
+        let steady = rq.removed.nr == 0 && entity.attached && !tells;
+        // Brought up to date less than a unit of time ago, as by the enqueueing of a task that runs at once.
+        let just_now = |avg: &Pelt| now_ns.wrapping_sub(avg.last_update_ns) < Pelt::UNIT_NS;
+        if steady && just_now(&rq.avg) && just_now(&entity.avg) {
             return false;
         }
-        if let Some(id) = id {
-            let running = self.queues[q.index()].curr == Some(id);
-            let old = self.rules.runnable_load;
-            let entity = &mut self.entities[id];
-            let queued = u64::from(entity.on_rq);
-            let runnable = match (old, id.is_group()) {
-                (true, _) => queued,
-                (false, true) => entity.runnable << 10,
-                (false, false) => u64::from(entity.on_rq && !entity.delayed) << 10,
-            };
-            if entity.attached && entity.avg.update_sum(now_ns, queued, runnable, running) {
-                entity.avg.update_avg(entity.weight, if old { entity.weight } else { 1 });
+        if entity.attached {
+            let running = rq.curr == Some(id);
+            let aged = entity.age(now_ns, running, below.is_some(), self.rules.runnable_load);
+            if aged {
                 entity.util_est.util_changed();
             }
         }
-        let mut changed = self.update_cfs_rq_load_avg(w, q);
-        if let Some(id) = id {
-            changed |= self.propagate_entity_load_avg(q, id);
-            if !self.entities[id].attached {
-                self.attach_entity_load_avg(q, id);
-                changed = true;
-            }
+        let changed = rq.age(now_ns, &self.rules);
+        if changed {
+            self.touch_queue(q);
         }
-        changed
+        if steady { changed } else { self.propagate_or_attach(q, id) || changed }
+    }
+
+    /// The rare ends of an update: what a group's queue has to tell goes up, and a task that counts nowhere yet is attached.
+    #[cold]
+    fn propagate_or_attach(&mut self, q: QueueId, id: EntityId) -> bool {
+        let told = self.propagate_entity_load_avg(q, id);
+        let attaches = !self.entities[id].attached;
+        if attaches {
+            self.attach_entity_load_avg(q, id);
+        }
+        told || attaches
     }
 
     /// The same, and the group hears of it (`UPDATE_TG`).
+    #[inline]
     pub(in crate::fair) fn update_load_avg_and_group(
         &mut self,
         w: &World,
         q: QueueId,
         id: EntityId,
     ) {
-        if self.update_load_avg(w, q, Some(id)) {
+        if self.update_load_avg(w, q, id) {
             self.update_tg_load_avg(w, q);
         }
     }
 
-    /// Whether queue and entity were brought up to date less than a unit of time ago, as by the enqueueing of a task that
-    /// runs at once.
-    fn is_up_to_date(&self, now_ns: u64, q: QueueId, id: Option<EntityId>) -> bool {
-        let rq = &self.queues[q.index()];
-        let just_now = |avg: &Pelt| now_ns.wrapping_sub(avg.last_update_ns) < Pelt::UNIT_NS;
-        rq.removed.nr == 0
-            && just_now(&rq.avg)
-            && id.is_none_or(|id| {
-                let entity = &self.entities[id];
-                let below = self.group_cfs_rq(id);
-                entity.attached
-                    && just_now(&entity.avg)
-                    && below.is_none_or(|below| !self.queues[below.index()].to_parent.propagate)
-            })
-    }
-
     /// `update_cfs_rq_load_avg`: takes off what left, then ages the queue; whether its averages changed.
     pub(super) fn update_cfs_rq_load_avg(&mut self, w: &World, q: QueueId) -> bool {
-        let now_ns = self.cfs_rq_clock_pelt(w, q);
         let rq = &mut self.queues[q.index()];
-        let mut changed = rq.removed.nr > 0;
-        let mut gone_runnable = 0;
-        if changed {
-            let removed = std::mem::take(&mut rq.removed);
-            let divider = rq.avg.divider();
-            rq.avg.load_avg = rq.avg.load_avg.saturating_sub(removed.load_avg);
-            rq.avg.load_sum = rq.avg.load_sum.saturating_sub(removed.load_avg * divider);
-            rq.avg.util_avg = rq.avg.util_avg.saturating_sub(removed.util_avg);
-            rq.avg.util_sum = rq.avg.util_sum.saturating_sub(removed.util_avg * divider);
-            rq.avg.runnable_avg = rq.avg.runnable_avg.saturating_sub(removed.runnable_avg);
-            let gone = removed.runnable_avg * divider;
-            rq.avg.runnable_sum = rq.avg.runnable_sum.saturating_sub(gone);
-            self.rules.bound_load_sum(&mut rq.avg);
-            gone_runnable = gone >> 10;
-        }
-        let running = rq.curr.is_some();
-        let weight = rq.weight();
-        let runnable =
-            if self.rules.runnable_load { weight } else { u64::from(rq.h_nr_runnable()) << 10 };
-        if rq.avg.update_sum(now_ns, weight, runnable, running) {
-            rq.avg.update_avg(1, 1);
-            changed = true;
-        }
-        if gone_runnable > 0 {
-            self.add_tg_cfs_propagate(q, -(gone_runnable as i64));
-        }
+        let now_ns = rq.clock_pelt_ns(w);
+        let changed = rq.age(now_ns, &self.rules);
         if changed {
             self.touch_queue(q);
         }
@@ -122,6 +86,7 @@ impl Fair {
     }
 
     /// Averages of a queue changed, which is somebody else's business only if it is a CPU's.
+    #[inline]
     pub(super) fn touch_queue(&mut self, q: QueueId) {
         let rq = &self.queues[q.index()];
         if rq.group == 0 {
@@ -160,7 +125,7 @@ impl Fair {
         rq.avg.util_avg += entity.avg.util_avg;
         rq.avg.util_sum += entity.avg.util_sum;
         let load_sum = entity.avg.load_sum;
-        self.add_tg_cfs_propagate(q, load_sum as i64);
+        rq.add_tg_cfs_propagate(load_sum as i64);
     }
 
     /// `detach_entity_load_avg`.
@@ -180,7 +145,7 @@ impl Fair {
         }
         entity.attached = false;
         let load_sum = entity.avg.load_sum;
-        self.add_tg_cfs_propagate(q, -(load_sum as i64));
+        rq.add_tg_cfs_propagate(-(load_sum as i64));
     }
 
     /// `remove_entity_load_avg`: a task that is not queued goes; its old queue learns of it at its next update.
@@ -447,6 +412,62 @@ impl Fair {
             let sum = rq.avg.runnable_sum.saturating_sub(was_runnable.1);
             rq.avg.runnable_sum = sum + weight * entity.avg.runnable_sum;
         }
+    }
+}
+
+impl Entity {
+    /// `__update_load_avg_se` by what held until `now_ns`; whether averages changed. `old` where only what is queued counts as
+    /// runnable (up to 5.6).
+    #[inline(always)]
+    fn age(&mut self, now_ns: u64, running: bool, group: bool, old: bool) -> bool {
+        let queued = u64::from(self.on_rq);
+        let runnable = match (old, group) {
+            (true, _) => queued,
+            (false, true) => self.runnable << 10,
+            (false, false) => u64::from(self.on_rq && !self.delayed) << 10,
+        };
+        let ended = self.avg.update_sum(now_ns, queued, runnable, running);
+        if ended {
+            self.avg.update_avg(self.weight, if old { self.weight } else { 1 });
+        }
+        ended
+    }
+}
+
+impl CfsRq {
+    /// Takes off what left, and counts what held until `now_ns` (`__update_load_avg_cfs_rq`); whether averages changed.
+    #[inline(always)]
+    fn age(&mut self, now_ns: u64, rules: &Rules) -> bool {
+        let gone_runnable = if self.removed.nr > 0 { Some(self.take_removed(rules)) } else { None };
+        let weight = self.weight();
+        let runnable =
+            if rules.runnable_load { weight } else { u64::from(self.h_nr_runnable()) << 10 };
+        let ended = self.avg.update_sum(now_ns, weight, runnable, self.curr.is_some());
+        if ended {
+            self.avg.update_avg(1, 1);
+        }
+        let Some(gone) = gone_runnable else { return ended };
+        if gone > 0 {
+            self.add_tg_cfs_propagate(-(gone as i64));
+        }
+        true
+    }
+
+    /// Takes off what left; its runnable time.
+    #[cold]
+    fn take_removed(&mut self, rules: &Rules) -> u64 {
+        let removed = std::mem::take(&mut self.removed);
+        let avg = &mut self.avg;
+        let divider = avg.divider();
+        avg.load_avg = avg.load_avg.saturating_sub(removed.load_avg);
+        avg.load_sum = avg.load_sum.saturating_sub(removed.load_avg * divider);
+        avg.util_avg = avg.util_avg.saturating_sub(removed.util_avg);
+        avg.util_sum = avg.util_sum.saturating_sub(removed.util_avg * divider);
+        avg.runnable_avg = avg.runnable_avg.saturating_sub(removed.runnable_avg);
+        let gone = removed.runnable_avg * divider;
+        avg.runnable_sum = avg.runnable_sum.saturating_sub(gone);
+        rules.bound_load_sum(avg);
+        gone >> 10
     }
 }
 

@@ -5,6 +5,7 @@
 //! queue's utilisation and runnable average as they are, and changes its runnable time by that of the tasks.
 
 use crate::fair::Fair;
+use crate::fair::queue::cfs_rq::CfsRq;
 use crate::fair::queue::ids::{EntityId, QueueId};
 
 /// What an average may not be less than (`add_positive`).
@@ -12,16 +13,18 @@ fn add_positive(value: &mut u64, by: i64) {
     *value = value.saturating_add_signed(by);
 }
 
-impl Fair {
+impl CfsRq {
     /// `add_tg_cfs_propagate`.
-    pub(super) fn add_tg_cfs_propagate(&mut self, q: QueueId, runnable_sum: i64) {
-        let rq = &mut self.queues[q.index()];
-        if rq.group != 0 {
-            rq.to_parent.propagate = true;
-            rq.to_parent.runnable_sum += runnable_sum;
+    #[inline]
+    pub(super) fn add_tg_cfs_propagate(&mut self, runnable_sum: i64) {
+        if self.group != 0 {
+            self.to_parent.propagate = true;
+            self.to_parent.runnable_sum += runnable_sum;
         }
     }
+}
 
+impl Fair {
     /// `propagate_entity_load_avg` of an entity on `q`; whether it had something to tell.
     pub(super) fn propagate_entity_load_avg(&mut self, q: QueueId, id: EntityId) -> bool {
         let Some(below) = self.group_cfs_rq(id) else { return false };
@@ -30,7 +33,7 @@ impl Fair {
             return false;
         }
         let runnable_sum = std::mem::take(&mut told.runnable_sum);
-        self.add_tg_cfs_propagate(q, runnable_sum);
+        self.queues[q.index()].add_tg_cfs_propagate(runnable_sum);
         self.update_tg_cfs_util(q, below, id);
         self.update_tg_cfs_runnable(q, below, id);
         self.update_tg_cfs_load(q, below, id, runnable_sum);
