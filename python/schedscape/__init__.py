@@ -24,10 +24,9 @@ from ._native import (
     catalog,
     compare,
     domains,
-    effects,
     mechanisms,
 )
-from ._sweep import Swept, bisect, sweep
+from ._sweep import Swept, bisect, effects, sweep
 
 __all__ = [
     "Bisection",

@@ -2,7 +2,7 @@ from os import PathLike
 from typing import Any, Callable
 
 from ._error import Error as Error
-from ._sweep import Swept as Swept, bisect as bisect, sweep as sweep
+from ._sweep import Swept as Swept, bisect as bisect, effects as effects, sweep as sweep
 
 __all__: list[str]
 
@@ -153,13 +153,3 @@ def domains(
     mechanisms: dict[str, bool] | None = None,
 ) -> Domains: ...
 def mechanisms() -> dict[str, str]: ...
-def effects(
-    path: str | PathLike[str],
-    rows: str = "machine",
-    columns: str = "mechanism",
-    *,
-    workload: str | None = None,
-    metric: str | None = None,
-    variant: str | None = None,
-    only: dict[str, Any] | None = None,
-) -> Effects: ...

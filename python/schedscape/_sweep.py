@@ -7,7 +7,8 @@ from os import PathLike, fspath
 from typing import Any, Callable, Iterable, Iterator
 
 from ._error import Error
-from ._native import Bisection, Effects, Sweep, Turned, effects, run_cell
+from ._native import Bisection, Effects, Sweep, Turned, run_cell
+from ._native import effects as _effects
 from ._progress import reporter
 
 #: Batches that each worker has at once, so that none waits for the next one.
@@ -33,7 +34,7 @@ class Swept:
         return f"{self.path}/cells/**/*.parquet"
 
     def effects(self, rows: str = "machine", columns: str = "mechanism", **choice: Any) -> Effects:
-        """The effect of a change over two of its axes, as :func:`schedscape.effects` has it: a table, and a heat map."""
+        """The effect of a change over two of its axes, as :func:`effects` has it: a table, and a heat map."""
         return effects(self.path, rows, columns, **choice)
 
 
@@ -72,6 +73,26 @@ def sweep(
             tell.close()
         dataset.close()
     return Swept(path, summary["cells"], summary["missing"])
+
+
+def effects(
+    path: str | PathLike[str],
+    rows: str = "machine",
+    columns: str = "mechanism",
+    *,
+    workload: str | None = None,
+    metric: str | None = None,
+    variant: str | None = None,
+    only: dict[str, Any] | None = None,
+) -> Effects:
+    """The effect of a change over two axes of the sweep in the directory ``path``: ``rows`` down and ``columns`` across, names of axes or
+    ``"variant"``.
+
+    Seeds are pooled: their runs are further runs. Any other axis with several values needs one in ``only``: ``{"kernel": "6.12"}``.
+    ``workload`` and ``variant`` may be left out where there is one, ``metric`` is the workload's first if left out. Raises :class:`Error`
+    for what the sweep does not have.
+    """
+    return _effects(fspath(path), (rows, columns), (workload, metric, variant), only or {})
 
 
 def bisect(

@@ -17,8 +17,9 @@ GRID = {
     "mechanism": ["small-core-smt=on", "wa-weight=off"],
     "seed": [1, 2],
 }
-SEARCH = {"parameter": "workload.ebizzy.ebizzy.threads", "from": 1, "to": 9, "width": 2, "seeds": 2}
-THREADS = {**FEW, "workload": [{"name": "ebizzy", "runs": 4, "ebizzy": {"threads": 2, "seconds": 1}}]}
+SEARCH = {"parameter": "workload.hackbench.hackbench.groups", "from": 1, "to": 9, "width": 2, "seeds": 2}
+HACKBENCH = {"groups": 1, "loops": 5, "fds": 2, "datasize": 100, "pipe": True}
+GROUPS = {**FEW, "workload": [{"name": "hackbench", "runs": 4, "hackbench": HACKBENCH}]}
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,7 @@ def test_what_cannot_be_asked_is_an_error(swept):
 
 def test_a_search_has_the_same_bytes_from_any_backend(tmp_path):
     told = []
-    search = schedscape.Bisection(THREADS, SEARCH)
+    search = schedscape.Bisection(GROUPS, SEARCH)
     turned = schedscape.bisect(search, tmp_path / "a", workers=1, progress=lambda *now: told.append(now))
     points = polars.DataFrame(turned.points())
     assert {1, 3, 5, 7, 9} <= set(points["value"]) and points["value"].is_sorted()
@@ -87,7 +88,7 @@ def test_a_search_has_the_same_bytes_from_any_backend(tmp_path):
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "a").rglob("*.parquet")} == before
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         with distributed.Client(cluster) as client:
-            text = schedscape.Experiment(**THREADS).to_toml()
+            text = schedscape.Experiment(**GROUPS).to_toml()
             lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in SEARCH.items())
             (tmp_path / "b.toml").write_text(f"{text}\n[bisect]\n{lines}")
             other = schedscape.bisect(tmp_path / "b.toml", tmp_path / "b", backend=client, batch=1)
@@ -96,18 +97,18 @@ def test_a_search_has_the_same_bytes_from_any_backend(tmp_path):
 
 @pytest.mark.parametrize(
     ("change", "field"),
-    [({"to": 1}, "bisect.to"), ({"width": 0}, "bisect.width"), ({"variant": "x"}, "bisect.variant"), ({"from": 0}, "workload")],
+    [({"to": 1}, "bisect.to"), ({"width": 0}, "bisect.width"), ({"variant": "x"}, "bisect.variant")],
 )
 def test_a_bad_search_is_one_exception_and_writes_nothing(tmp_path, change, field):
     with pytest.raises(schedscape.Error) as caught:
-        schedscape.bisect(schedscape.Bisection(THREADS, {**SEARCH, **change}), tmp_path / "out")
+        schedscape.bisect(schedscape.Bisection(GROUPS, {**SEARCH, **change}), tmp_path / "out")
     assert caught.value.file == "Bisection" and caught.value.field.startswith(field)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_search_whose_cells_fail_is_an_error(tmp_path):
     # A machine without constants, on which nothing can be simulated.
-    search = schedscape.Bisection({**THREADS, "machine": "synthetic:core:2 pu:1"}, SEARCH)
+    search = schedscape.Bisection({**GROUPS, "machine": "synthetic:core:2 pu:1"}, SEARCH)
     with pytest.raises(schedscape.Error, match="Bisection: "):
         schedscape.bisect(search, tmp_path / "out")
 

@@ -50,24 +50,17 @@ impl Effects {
     }
 }
 
-/// The effect of a change over two axes of the sweep in the directory `path`: `rows` down and `columns` across, names of axes or
-/// "variant".
-///
-/// Seeds are pooled: their runs are further runs. Any other axis with several values needs one in `only`: `{"kernel": "6.12"}`.
-/// `workload` and `variant` may be left out where there is one, `metric` is the workload's first if left out.
+/// The effect of a change over two axes of the sweep in the directory `path`. `schedscape.effects` is its face.
 #[pyfunction]
-#[pyo3(signature = (path, rows="machine", columns="mechanism", *, workload=None, metric=None, variant=None, only=None))]
-#[allow(clippy::too_many_arguments)]
 pub fn effects(
     py: Python<'_>,
     path: PathBuf,
-    rows: &str,
-    columns: &str,
-    workload: Option<String>,
-    metric: Option<String>,
-    variant: Option<String>,
-    only: Option<BTreeMap<String, Bound<'_, PyAny>>>,
+    axes: (String, String),
+    choice: (Option<String>, Option<String>, Option<String>),
+    only: BTreeMap<String, Bound<'_, PyAny>>,
 ) -> PyResult<Py<Effects>> {
+    let (rows, columns) = axes;
+    let (workload, metric, variant) = choice;
     let label = |(axis, value): (String, Bound<'_, PyAny>)| {
         // As TOML has it, which is how a dataset names its partitions.
         let text = value.str()?.to_string();
@@ -75,10 +68,10 @@ pub fn effects(
         Ok((axis, if is_bool { text.to_lowercase() } else { text }))
     };
     let question = Question {
-        rows: rows.to_string(),
-        columns: columns.to_string(),
+        rows,
+        columns,
         choice: Choice { workload, metric, variant },
-        only: only.unwrap_or_default().into_iter().map(label).collect::<PyResult<_>>()?,
+        only: only.into_iter().map(label).collect::<PyResult<_>>()?,
     };
     let map = py.detach(|| {
         let swept = ::sweep::read(&path)?;

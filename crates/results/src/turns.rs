@@ -100,12 +100,17 @@ impl Bounds {
         (low < middle && middle < high).then_some(middle)
     }
 
-    /// Most values that a search looks at: the checks, and for each of at most four turns two for each halving of what is between.
+    /// Most values that a search looks at: the checks, and for each of at most four turns as many as [`Bounds::most_between`] allows. By
+    /// the logarithm's concavity, turns of equal width take the most; 4 in place of 2 is for rounding.
     fn most_points(&self) -> usize {
         let range = (self.to - self.from) / self.width;
-        let of =
-            |turns: usize| turns * (2 * (range / turns as f64).log2().ceil().max(0.0) as usize + 2);
+        let of = |turns: usize| turns * (2 * halvings(range / turns as f64) + 4);
         CHECKS + (1..CHECKS).map(of).max().unwrap_or(0)
+    }
+
+    /// Most values that are looked at between two: two for each halving of what lies between, as nothing may be proven in the middle.
+    fn most_between(&self, low: f64, high: f64) -> usize {
+        2 * halvings((high - low) / self.width) + 2
     }
 
     /// Level of each look, where a value is looked at `looks` times at most, with more runs each time: Bonferroni's share of 5 %.
@@ -149,6 +154,11 @@ impl Bounds {
     }
 }
 
+/// How often a range has to be halved until it is 1.
+fn halvings(range: f64) -> usize {
+    range.log2().ceil().max(0.0) as usize
+}
+
 /// A turn that is being narrowed: proven ends of opposite sign, and values between them where nothing is proven, ascending.
 struct Bracket {
     low: f64,
@@ -163,7 +173,10 @@ impl Bracket {
         bounds: &Bounds,
         look: &mut dyn FnMut(f64) -> Option<Verdict>,
     ) -> Option<Turn> {
-        while let Some(value) = self.next(bounds) {
+        // A sign that turns back and forth could take more, and each look has its share of the error.
+        let most = bounds.most_between(self.low, self.high);
+        for _ in 0..most {
+            let Some(value) = self.next(bounds) else { break };
             match look(value)? {
                 Verdict::NoDifference => {
                     self.unproven.push(value);

@@ -59,7 +59,7 @@ pub struct Bisection {
 struct Known {
     /// Cells that were asked for.
     cells: Vec<Cell>,
-    /// Where in them the cells of a value begin and end, by their number.
+    /// Where in them a value's cell is, by the number of its seed.
     of_value: BTreeMap<(String, u64), usize>,
     /// What a value's first cells prove.
     looks: BTreeMap<(String, u64), (Point, Names)>,

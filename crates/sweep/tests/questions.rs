@@ -77,9 +77,9 @@ const SEARCH: &str = r#"
 name = "search"
 machine = "power9-big-core"
 variant = [{ name = "base", kernel = "4.18" }, { name = "other", kernel = "4.18", mechanisms = { small-core-smt = true } }]
-workload = [{ name = "ebizzy", runs = 4, ebizzy = { threads = 2, seconds = 1 } }]
+workload = [{ name = "hackbench", runs = 4, hackbench = { groups = 1, loops = 5, fds = 2, datasize = 100, pipe = true } }]
 [bisect]
-parameter = "workload.ebizzy.ebizzy.threads"
+parameter = "workload.hackbench.hackbench.groups"
 from = 1
 to = 9
 width = 2
@@ -107,7 +107,7 @@ fn a_search_runs_each_cell_once_and_is_repeated_from_the_dataset() {
     let there = sweep::read(dir.path()).unwrap();
     assert_eq!(
         (there.axes.join(" "), there.cells.len()),
-        ("workload.ebizzy.ebizzy.threads seed".into(), ran)
+        ("workload.hackbench.hackbench.groups seed".into(), ran)
     );
     // The ends and three values between them, one or two cells each, and no value that was not needed.
     assert!(turns.points.len() >= 5 && ran <= 2 * turns.points.len(), "{turns:?}");
@@ -117,7 +117,7 @@ fn a_search_runs_each_cell_once_and_is_repeated_from_the_dataset() {
     assert_eq!(ended(), (0, turns.clone()));
     // A sweep over the same values finds them there.
     let grid = SEARCH.split("[bisect]").next().unwrap().to_string()
-        + "[sweep]\nseed = [1]\nworkload.ebizzy.ebizzy.threads = [1, 3, 5, 7, 9]\n";
+        + "[sweep]\nseed = [1]\nworkload.hackbench.hackbench.groups = [1, 3, 5, 7, 9]\n";
     let cells = Sweep::parse(&grid, "search.toml").unwrap().cells().unwrap();
     assert!(Dataset::open(dir.path(), &cells).unwrap().missing().is_empty());
     // What a point says is what its runs say.
@@ -145,10 +145,9 @@ fn wrong_searches_are_refused_with_file_and_field() {
             "variant = \"y\"",
             "search.toml: bisect.variant: found `y`, expected one of other",
         ),
-        ("seeds = 2", "workload = \"y\"", "bisect.workload: found `y`, expected one of ebizzy"),
-        ("\"workload.ebizzy.ebizzy.threads\"", "\"seed\"", "bisect.parameter: found `seed`"),
-        ("ebizzy.threads\"", "ebizzy.thread\"", "search.toml: workload[0].ebizzy"),
-        ("from = 1", "from = 0", "search.toml: workload `ebizzy`"),
+        ("seeds = 2", "workload = \"y\"", "bisect.workload: found `y`, expected one of hackbench"),
+        ("\"workload.hackbench.hackbench.groups\"", "\"seed\"", "bisect.parameter: found `seed`"),
+        ("hackbench.groups\"", "hackbench.group\"", "search.toml: workload[0].hackbench"),
     ] {
         assert!(SEARCH.contains(from), "{from}");
         let error = Bisection::parse(&SEARCH.replacen(from, to, 1), "search.toml").unwrap_err();
