@@ -15,7 +15,7 @@ use svg::node::element::{Description, Group, Rectangle, Title};
 const CELL: (f64, f64) = (58.0, 24.0);
 const MARGIN: f64 = 16.0;
 const GAP: f64 = 14.0;
-const LEAST_WIDTH: f64 = 560.0;
+const LEAST_WIDTH: f64 = 620.0;
 const FONT: f64 = 12.0;
 const TITLE_FONT: f64 = 15.0;
 /// Longest name of a row or column, in characters.

@@ -9,6 +9,7 @@ use crate::swept::{Choice, Given, Place, Series, Swept, ordered, value};
 use serde::Serialize;
 use stats::table::{Change, Estimator, Figure};
 use stats::{Better, Cell, Confidence, Resampling, Row, Table};
+use std::collections::BTreeSet;
 
 /// The axis whose values are pooled: its cells differ in nothing but what was drawn.
 const SEED: &str = "seed";
@@ -94,7 +95,11 @@ impl EffectMap {
         };
         let cells: Vec<(&Given, Vec<[&String; 2]>)> =
             looked.cells.iter().map(|cell| (cell, places(cell, question, about))).collect();
-        let lacks = looked.missing.iter().flat_map(|place| at(place, &[], question));
+        // Which variants a cell that was not run would have had, others tell.
+        let variants: BTreeSet<&String> =
+            looked.cells.iter().flat_map(|cell| others(cell, about)).collect();
+        let variants: Vec<&String> = variants.into_iter().collect();
+        let lacks = looked.missing.iter().flat_map(|place| at(place, &variants, question));
         let places: Vec<[&String; 2]> =
             cells.iter().flat_map(|(_, places)| places.clone()).chain(lacks).collect();
         let [rows, columns] = [0, 1].map(|side| ordered(places.iter().map(|place| place[side])));
@@ -166,8 +171,12 @@ fn compared(
 
 /// The places of the map that a cell fills.
 fn places<'a>(cell: &'a Given, question: &Question, about: &Series) -> Vec<[&'a String; 2]> {
-    let variants = cell.variants(&about.workload);
-    at(&cell.place, variants.get(1..).unwrap_or_default(), question)
+    at(&cell.place, &others(cell, about), question)
+}
+
+/// The variants of a cell beside its baseline.
+fn others<'a>(cell: &'a Given, about: &Series) -> Vec<&'a String> {
+    cell.variants(&about.workload).into_iter().skip(1).collect()
 }
 
 /// The places of the map that a cell of these variants fills.
