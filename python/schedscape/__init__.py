@@ -11,22 +11,28 @@ Whatever is refused raises :class:`Error`.
 
 from ._error import Error
 from ._native import (
+    Bisection,
     Dataset,
     Domains,
+    Effects,
     Experiment,
     Machine,
     Results,
     Sweep,
     Table,
+    Turned,
     catalog,
+    compare,
     domains,
     mechanisms,
 )
-from ._sweep import Swept, sweep
+from ._sweep import Swept, bisect, effects, sweep
 
 __all__ = [
+    "Bisection",
     "Dataset",
     "Domains",
+    "Effects",
     "Error",
     "Experiment",
     "Machine",
@@ -34,8 +40,12 @@ __all__ = [
     "Sweep",
     "Swept",
     "Table",
+    "Turned",
+    "bisect",
     "catalog",
+    "compare",
     "domains",
+    "effects",
     "mechanisms",
     "sweep",
 ]

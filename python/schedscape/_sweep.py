@@ -7,7 +7,8 @@ from os import PathLike, fspath
 from typing import Any, Callable, Iterable, Iterator
 
 from ._error import Error
-from ._native import Sweep, run_cell
+from ._native import Bisection, Effects, Sweep, Turned, run_cell
+from ._native import effects as _effects
 from ._progress import reporter
 
 #: Batches that each worker has at once, so that none waits for the next one.
@@ -31,6 +32,10 @@ class Swept:
     def parquet(self) -> str:
         """What polars, DuckDB and Spark read: a pattern of all files, whose directories are columns (Hive partitions)."""
         return f"{self.path}/cells/**/*.parquet"
+
+    def effects(self, rows: str = "machine", columns: str = "mechanism", **choice: Any) -> Effects:
+        """The effect of a change over two of its axes, as :func:`effects` has it: a table, and a heat map."""
+        return effects(self.path, rows, columns, **choice)
 
 
 def sweep(
@@ -68,6 +73,50 @@ def sweep(
             tell.close()
         dataset.close()
     return Swept(path, summary["cells"], summary["missing"])
+
+
+def effects(
+    path: str | PathLike[str],
+    rows: str = "machine",
+    columns: str = "mechanism",
+    *,
+    workload: str | None = None,
+    metric: str | None = None,
+    variant: str | None = None,
+    only: dict[str, Any] | None = None,
+) -> Effects:
+    """The effect of a change over two axes of the sweep in the directory ``path``: ``rows`` down and ``columns`` across, names of axes or
+    ``"variant"``.
+
+    Seeds are pooled: their runs are further runs. Any other axis with several values needs one in ``only``: ``{"kernel": "6.12"}``.
+    ``workload`` and ``variant`` may be left out where there is one, ``metric`` is the workload's first if left out. Raises :class:`Error`
+    for what the sweep does not have.
+    """
+    return _effects(fspath(path), (rows, columns), (workload, metric, variant), only or {})
+
+
+def bisect(
+    source: Bisection | str | PathLike[str],
+    out: str | PathLike[str],
+    backend: Any = "threads",
+    workers: int = 0,
+    batch: int = 8,
+    progress: bool | Callable[[int, int], Any] | None = None,
+) -> Turned:
+    """Finds at which value of a parameter a change turns from gain to loss. What it needs to know for that, it runs.
+
+    ``source`` is a :class:`Bisection`, or what :meth:`Bisection.from_toml` takes. Its runs are cells of the dataset in the directory
+    ``out``, and what that has is not run again. The other arguments are those of :func:`sweep`. Raises :class:`Error` for a cell that
+    fails.
+    """
+    if not isinstance(source, Bisection):
+        source = Bisection.from_toml(source)
+    path = fspath(out)
+    while isinstance(step := source.next(path), Sweep):
+        swept = sweep(step, path, backend, workers, batch, progress)
+        for cell, why in swept.missing.items():
+            raise Error(f"{path}: {cell}: {why}", path, cell, why)
+    return step
 
 
 Batch = list[tuple[int, bytes]]

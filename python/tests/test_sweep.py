@@ -3,6 +3,9 @@
 import json
 import os
 import signal
+import socket
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -122,6 +125,54 @@ def test_a_lost_worker_loses_nothing(tmp_path, whole):
     assert files(tmp_path / "out") == whole
 
 
+class Cluster:
+    """Dask's scheduler and two workers as processes of their own, at an address that stays."""
+
+    def __init__(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.processes = []
+        self.start()
+
+    def start(self):
+        scheduler = ["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"]
+        worker = ["distributed.cli.dask_worker", self.address, "--nthreads", "1", "--no-dashboard", "--no-nanny"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.processes = [subprocess.Popen([sys.executable, "-m", *what], **quiet) for what in (scheduler, worker, worker)]
+
+    def kill(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+def test_a_scheduler_that_is_restarted_loses_what_it_had_until_the_next_call(tmp_path, whole):
+    cluster, out = Cluster(), tmp_path / "out"
+    try:
+        with distributed.Client(cluster.address, timeout=60) as client:
+            client.wait_for_workers(2, timeout=60)
+            restarted = []
+
+            def restart(done, cells):
+                if done >= 2 and not restarted:
+                    restarted.append(done)
+                    cluster.kill()
+                    cluster.start()
+
+            swept = schedscape.sweep(small(), out, backend=client, batch=1, progress=restart)
+        # What the scheduler had is missing, and said to be; a new client finds the new one.
+        assert restarted and swept.missing and all("no worker ran it" in why for why in swept.missing.values())
+        there = {path.name for path in out.rglob("*.parquet")}
+        assert len(there) + len(swept.missing) == 12 and len(there) >= 2
+        with distributed.Client(cluster.address, timeout=60) as client:
+            assert schedscape.sweep(small(), out, backend=client, batch=1).missing == {}
+    finally:
+        cluster.kill()
+    assert files(out) == whole
+
+
 def interrupted(done, cells):
     if done >= 4:
         raise KeyboardInterrupt
@@ -149,6 +200,21 @@ def test_ctrl_c_ends_a_sweep_of_threads(tmp_path):
     missing = json.loads((tmp_path / "out" / "sweep.json").read_text())["missing"]
     there = [name for name in files(tmp_path / "out") if name.endswith(".parquet")]
     assert there and len(missing) + len(there) == 800
+
+
+def test_the_call_after_ctrl_c_completes_the_dataset(tmp_path):
+    many = schedscape.Sweep(BASE, {**GRID, "seed": list(range(30)), "workload.pipe.runs": [50]})
+
+    def press(done, cells):
+        if 5 <= done < cells:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        schedscape.sweep(many, tmp_path / "cut", workers=1, progress=press)
+    assert len(json.loads((tmp_path / "cut" / "sweep.json").read_text())["missing"]) > 0
+    assert schedscape.sweep(many, tmp_path / "cut", workers=2).missing == {}
+    schedscape.sweep(many, tmp_path / "whole", workers=1)
+    assert files(tmp_path / "cut") == files(tmp_path / "whole")
 
 
 def test_a_cell_that_fails_is_missing_with_the_reason(tmp_path, client):

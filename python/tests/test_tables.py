@@ -8,7 +8,7 @@ import pyarrow
 
 def test_samples_have_a_row_for_each_value(results):
     samples = polars.DataFrame(results.samples())
-    assert samples.columns == ["workload", "variant", "run", "seed", "name", "unit", "value"]
+    assert samples.columns == ["workload", "variant", "run", "seed", "name", "unit", "better", "value"]
     assert samples.height == len(results.samples()) == 8
     assert samples["variant"].to_list() == ["base"] * 4 + ["big-core"] * 4
     assert samples["run"].to_list() == [0, 1, 2, 3] * 2

@@ -26,7 +26,7 @@ pub use kernels::{
 };
 pub use measure::{CostsArgs, LinesArgs, MeasureCommand, ShowCostsArgs};
 pub use replay::ReplayArgs;
-pub use sweep::SweepArgs;
+pub use sweep::{BisectArgs, SweepArgs, SweepCommand, SweepShowArgs};
 pub use trace::{Ns, TraceArgs, TraceFormat};
 pub use trees::CompareTreesArgs;
 

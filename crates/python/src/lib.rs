@@ -8,6 +8,7 @@ mod error;
 mod experiment;
 mod json;
 mod machine;
+mod questions;
 mod results;
 mod sweep;
 mod table;
@@ -25,7 +26,9 @@ mod native {
     #[pymodule_export]
     use crate::machine::{Machine, catalog};
     #[pymodule_export]
-    use crate::results::Results;
+    use crate::questions::{Bisection, Effects, Turned, effects};
+    #[pymodule_export]
+    use crate::results::{Results, compare};
     #[pymodule_export]
     use crate::sweep::{Dataset, Sweep, run_cell};
     #[pymodule_export]

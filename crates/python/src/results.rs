@@ -4,7 +4,8 @@ use crate::error::{argument, fail, plain};
 use crate::json::to_python;
 use crate::table::Table;
 use ::results::analysis::resampling;
-use ::results::{Analysis, ResultsError, frames, store};
+use ::results::{Analysis, ResultsError, frames, join, sides, store};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use report::{Layout, json, text};
 use std::path::PathBuf;
@@ -37,6 +38,39 @@ impl Results {
     }
 }
 
+/// What `schedscape compare` prints of one or more results of one experiment, each of them `Results` or a directory of stored ones: of
+/// one its tables; several engines side by side, with where they disagree.
+#[pyfunction]
+#[pyo3(signature = (*results))]
+pub fn compare(py: Python<'_>, results: Vec<Bound<'_, PyAny>>) -> PyResult<String> {
+    if results.is_empty() {
+        return Err(argument("results", "none", "one or more"));
+    }
+    let store =
+        |(at, given): (usize, Bound<'_, PyAny>)| -> PyResult<(::results::Results, PathBuf)> {
+            if let Ok(own) = given.cast::<Results>() {
+                return Ok((own.get().inner.clone(), PathBuf::from(format!("results[{at}]"))));
+            }
+            let directory: PathBuf = given
+                .extract()
+                .map_err(|_| PyTypeError::new_err("results: expected Results or a directory"))?;
+            Ok((py.detach(|| store::read(&directory)).map_err(fail)?, directory))
+        };
+    let stores = results.into_iter().enumerate().map(store).collect::<PyResult<Vec<_>>>()?;
+    py.detach(|| {
+        let stores = join::joined(stores).map_err(fail)?;
+        let resampling = resampling().map_err(|e| fail(ResultsError::from(e)))?;
+        let analyses = stores.iter().map(|(results, _)| Analysis::of(results, resampling));
+        let analyses: Vec<Analysis<'_>> = analyses.collect::<Result<_, _>>().map_err(fail)?;
+        if let [analysis] = &analyses[..] {
+            return text::results(analysis, Layout::Whole, false).map_err(plain);
+        }
+        let paths = stores.iter().map(|(_, path)| path.as_path());
+        let both: Vec<_> = analyses.iter().zip(paths).collect();
+        Ok(report::sides::sides(&sides::compare(&both).map_err(fail)?, false))
+    })
+}
+
 #[pymethods]
 impl Results {
     /// Reads a directory that `write` or `schedscape run --out` made.
@@ -56,7 +90,8 @@ impl Results {
         &self.inner.experiment.name
     }
 
-    /// A row for each metric of each run: workload, variant, run, seed, name, unit, value (in that unit).
+    /// A row for each metric of each run: workload, variant, run, seed, name, unit, better (higher or lower),
+    /// value (in that unit).
     fn samples(&self) -> PyResult<Table> {
         Table::of(frames::samples(&self.inner))
     }

@@ -98,6 +98,13 @@ impl Sweep {
 }
 
 impl Sweep {
+    /// These cells, which all have the same axes.
+    pub fn of_cells(cells: Vec<Cell>) -> Sweep {
+        let first = cells.first().map_or(&[][..], |cell| &cell.axes);
+        let axes = first.iter().map(|(name, _)| name.clone()).collect();
+        Sweep { cells: Arc::new(cells), axes }
+    }
+
     fn at(&self, at: usize) -> PyResult<&Cell> {
         let below = || format!("a number below {}", self.cells.len());
         self.cells.get(at).ok_or_else(|| argument("cell", &at.to_string(), &below()))

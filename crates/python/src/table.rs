@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A table of columns in Arrow's form. `polars.DataFrame(t)`, `pyarrow.table(t)`, `pandas.DataFrame.from_arrow(t)` and DuckDB
 /// (`duckdb.sql("from t")`) take it; numbers are not copied. The unit and the meaning of a column are metadata of its field.
-#[pyclass(frozen, module = "schedscape")]
+#[pyclass(frozen, subclass, module = "schedscape")]
 pub struct Table {
     batch: RecordBatch,
 }
@@ -23,8 +23,16 @@ pub struct Table {
 impl Table {
     /// The same table; numbers stay where they are.
     pub fn of(table: ::results::columns::Table) -> PyResult<Table> {
-        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) =
+        Table::named(table, &[])
+    }
+
+    /// The same with other names for its first columns.
+    pub fn named(table: ::results::columns::Table, names: &[String]) -> PyResult<Table> {
+        let (mut fields, arrays): (Vec<Field>, Vec<ArrayRef>) =
             table.columns.into_iter().map(arrow).unzip();
+        for (field, name) in fields.iter_mut().zip(names) {
+            *field = field.clone().with_name(name);
+        }
         let schema = Arc::new(Schema::new(fields));
         Ok(Table { batch: RecordBatch::try_new(schema, arrays).map_err(plain)? })
     }

@@ -9,7 +9,7 @@ use crate::table::{WIDTH, clip, table};
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Table};
 use results::analysis::{Finding, Side, SideChange};
-use stats::{Better, Verdict};
+use stats::Verdict;
 
 /// Longest name of a variant, and bars of a sparkline.
 const NAME: usize = 18;
@@ -110,17 +110,13 @@ pub fn csv(findings: &[Finding]) -> Result<String, ReportError> {
 }
 
 fn record(finding: &Finding, side: &Side) -> Vec<String> {
-    let better = match finding.better {
-        Better::Higher => "higher",
-        Better::Lower => "lower",
-    };
     let number = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
     let change = |of: &dyn Fn(&SideChange) -> f64| number(side.change.as_ref().map(of));
     vec![
         finding.workload.clone(),
         finding.metric.clone(),
         finding.unit.clone(),
-        better.to_string(),
+        finding.better.name().to_string(),
         side.variant.clone(),
         side.samples.len().to_string(),
         finding.estimator.name().to_string(),
@@ -136,10 +132,7 @@ fn record(finding: &Finding, side: &Side) -> Vec<String> {
 
 /// `ebizzy, records_per_s (records/s, higher is better), Amean`.
 fn title(finding: &Finding) -> String {
-    let sense = match finding.better {
-        Better::Higher => "higher",
-        Better::Lower => "lower",
-    };
+    let sense = finding.better.name();
     let what = match finding.workload.starts_with(&finding.metric) {
         true => finding.workload.clone(),
         false => format!("{}, {}", finding.workload, finding.metric),

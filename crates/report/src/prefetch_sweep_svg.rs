@@ -1,5 +1,6 @@
 //! The sweep of the prefetch engine as a picture: a heat map for each scene and rate.
 
+use crate::heat_cells::{SMALL_FONT, TEXT, key, scale, square};
 use crate::machine_svg::draw::{number, words};
 use crate::machine_svg::text::{FONTS, wrap};
 use crate::number::signed;
@@ -16,24 +17,14 @@ const LEFT: f64 = 76.0;
 const TOP: f64 = 44.0;
 const GAP: f64 = 26.0;
 const FONT: f64 = 12.0;
-const SMALL_FONT: f64 = 10.5;
 const TITLE_FONT: f64 = 17.0;
-const TEXT: &str = "#1c1c1c";
-/// Steps of the key.
-const STEPS: usize = 9;
-
-/// Ends and middle of the colours, red, green and blue: orange loses, blue gains, which people with any colour vision tell
-/// apart. Ends are light enough for dark figures.
-const LOSS: [f64; 3] = [230.0, 145.0, 56.0];
-const NONE: [f64; 3] = [250.0, 250.0, 248.0];
-const GAIN: [f64; 3] = [103.0, 169.0, 221.0];
 
 /// The sweep as a standalone SVG document on white ground. The same sweep gives the same bytes.
 pub fn prefetch_sweep_svg(sweep: &Sweep) -> String {
     let mut rates: Vec<Option<u32>> = sweep.points.iter().map(|p| p.rate_cycles).collect();
     rates.sort_unstable();
     rates.dedup();
-    let picture = Picture { sweep, scale: scale(sweep) };
+    let picture = Picture { sweep, scale: scale(sweep.points.iter().map(|p| p.percent)) };
     let (map_width, map_height) = picture.map_size();
     let width = MARGIN * 2.0 + rates.len() as f64 * (map_width + GAP) - GAP;
     let mut group = Group::new().set("font-family", FONTS);
@@ -55,7 +46,7 @@ pub fn prefetch_sweep_svg(sweep: &Sweep) -> String {
         }
         y += map_height + GAP + 8.0;
     }
-    group = group.add(picture.key(MARGIN, y));
+    group = group.add(key(MARGIN, y, CELL, picture.scale));
     let height = y + CELL.1 + MARGIN + FONT;
     let ground = Rectangle::new().set("width", "100%").set("height", "100%");
     let document = Document::new()
@@ -71,32 +62,6 @@ pub fn prefetch_sweep_svg(sweep: &Sweep) -> String {
 
 const NOTE: &str = "What is measured goes through a working set (down) in turns with a neighbour on one core; each runs for a \
     time slice (across). Figures: change of the lines loaded in a slice through the engine, in percent. Blue gains, orange loses.";
-
-/// Changes of so many percent and more have the strongest colours.
-const MOST: f64 = 30.0;
-
-/// What the strongest colours stand for, in percent: the largest change, or so much that small ones still show.
-fn scale(sweep: &Sweep) -> f64 {
-    sweep.points.iter().map(|p| p.percent.abs()).fold(1.0, f64::max).min(MOST)
-}
-
-/// The colour of a change: the square root, so that small ones show.
-fn colour(percent: f64, scale: f64) -> String {
-    let end = if percent < 0.0 { LOSS } else { GAIN };
-    let part = (percent.abs() / scale).min(1.0).sqrt();
-    let mix = |from: f64, to: f64| (from + (to - from) * part).round() as u8;
-    let [r, g, b] = [0, 1, 2].map(|i| mix(NONE[i], end[i]));
-    format!("#{r:02x}{g:02x}{b:02x}")
-}
-
-/// A change in two or three figures.
-fn figure(percent: f64) -> String {
-    match percent {
-        p if p.abs() < 0.05 => "0".to_string(),
-        p if p.abs() < 9.95 => signed(p, 1),
-        p => signed(p, 0),
-    }
-}
 
 struct Picture<'a> {
     sweep: &'a Sweep,
@@ -150,20 +115,7 @@ impl Picture<'_> {
             point.lines_restored,
             point.lines_useful
         );
-        square(x, y, point.percent, self.scale).add(Title::new(tip))
-    }
-
-    /// The key: colours with what they stand for.
-    fn key(&self, x: f64, y: f64) -> Group {
-        let mut group = Group::new().add(words("Change (%)", x, y + 15.0, FONT, TEXT));
-        for step in 0..STEPS {
-            let part = step as f64 / (STEPS - 1) as f64 * 2.0 - 1.0;
-            let percent = part * part.abs() * self.scale;
-            let x = x + 84.0 + step as f64 * CELL.0;
-            group = group.add(square(x, y, percent, self.scale));
-        }
-        let end = x + 94.0 + STEPS as f64 * CELL.0;
-        group.add(words("and beyond", end, y + 15.0, FONT, TEXT))
+        square((x, y), CELL, point.percent, self.scale).add(Title::new(tip))
     }
 }
 
@@ -171,23 +123,10 @@ fn slice_words(slice_us: f64) -> String {
     if slice_us < 1000.0 { format!("{slice_us} \u{b5}s") } else { format!("{} ms", slice_us / 1e3) }
 }
 
-/// A coloured cell with its figure.
-fn square(x: f64, y: f64, percent: f64, scale: f64) -> Group {
-    let rect = Rectangle::new()
-        .set("x", number(x))
-        .set("y", number(y))
-        .set("width", number(CELL.0))
-        .set("height", number(CELL.1))
-        .set("fill", colour(percent, scale))
-        .set("stroke", "#d0d0cc")
-        .set("stroke-width", "0.5");
-    let label = words(&figure(percent), x + CELL.0 / 2.0, y + CELL.1 * 0.68, SMALL_FONT, TEXT);
-    Group::new().add(rect).add(label.set("text-anchor", "middle"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::heat_cells::STEPS;
     use crate::prefetch_sweep::prefetch_sweep;
     use results::prefetch_sweep::Grid;
 
@@ -255,16 +194,5 @@ mod tests {
             "{text}"
         );
         assert!(text.lines().any(|l| l.trim() == "512 KiB   -3.2     +0.4"), "{text}");
-    }
-
-    #[test]
-    fn colours_are_white_at_nothing_and_full_at_the_ends() {
-        assert_eq!(colour(0.0, 10.0), "#fafaf8");
-        assert_eq!(colour(10.0, 10.0), "#67a9dd");
-        assert_eq!(colour(-10.0, 10.0), "#e69138");
-        assert_eq!(
-            (figure(0.01), figure(-9.96), figure(2.34)),
-            ("0".into(), "-10".into(), "+2.3".into())
-        );
     }
 }

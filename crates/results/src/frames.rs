@@ -2,9 +2,12 @@
 
 use crate::analysis::{Analysis, MetricAnalysis};
 use crate::columns::{Column, Table, Values};
+use crate::effects::{Effect, EffectMap};
 use crate::runs::{Results, Run};
+use crate::turns::{Point, Turns};
 use machine::Constants;
-use stats::{Better, Comparison};
+use stats::Comparison;
+use stats::table::{Change, Figure};
 
 /// Names of a row's workload, variant and quantity.
 type Names<'a> = [&'a str; 4];
@@ -34,18 +37,20 @@ fn of_runs(rows: &[(Names<'_>, &Run)]) -> Vec<Column> {
     ]
 }
 
-/// A row for each metric of each run, in the order of the experiment: workload, variant, run, seed, name, unit, value.
+/// A row for each metric of each run, in the order of the experiment: workload, variant, run, seed, name, unit, better, value.
 pub fn samples(results: &Results) -> Table {
-    let (mut rows, mut values) = (Vec::new(), Vec::new());
+    let (mut rows, mut values, mut better) = (Vec::new(), Vec::new(), Vec::new());
     for w in &results.workloads {
         for (v, run) in w.variants.iter().flat_map(|v| v.runs.iter().map(move |run| (v, run))) {
             for (info, &value) in w.metrics.iter().zip(&run.metrics) {
                 rows.push(([&*w.name, &*v.name, &*info.name, &*info.unit], run));
                 values.push(value);
+                better.push(info.better.name());
             }
         }
     }
     let mut columns = of_runs(&rows);
+    columns.push(text("better", "Which direction is good", better.into_iter()));
     columns.push(column("value", "The value, in its unit", Values::Real(values)));
     Table { name: "samples", columns }
 }
@@ -102,10 +107,7 @@ pub fn comparisons(analysis: &Analysis<'_>) -> Table {
         column(name, help, Values::Whole(rows.iter().map(n).collect()))
     };
     let verdicts: Vec<String> = rows.iter().map(verdict).collect();
-    let better = |row: &Compared<'_>| match row.metric.info.better {
-        Better::Higher => "higher",
-        Better::Lower => "lower",
-    };
+    let better = |row: &Compared<'_>| row.metric.info.better.name();
     let percent = "Percent change of the mean, positive if the variant is better";
     Table {
         name: "comparisons",
@@ -139,6 +141,85 @@ fn verdict(row: &Compared<'_>) -> String {
     row.found.map_or("none", |c| c.verdict.name()).to_string()
 }
 
+/// A row for each place of a map: the values of its two axes, means, the percent change with its interval, the verdict after Holm's
+/// correction over the map. Numbers that are not there are missing, and then the verdict is `none`.
+pub fn effects(map: &EffectMap) -> Table {
+    let all = &map.effects;
+    let of_map = |name, help, value: &str| text(name, help, std::iter::repeat_n(value, all.len()));
+    let mean = |name, help, of: fn(&Effect) -> Option<Figure>| {
+        column(name, help, Values::Maybe(all.iter().map(|e| of(e).map(|f| f.value)).collect()))
+    };
+    let runs = |name, help, of: fn(&Effect) -> Option<Figure>| {
+        let n = |e: &Effect| of(e).map_or(0, |f| f.samples as u64);
+        column(name, help, Values::Whole(all.iter().map(n).collect()))
+    };
+    let real = |name, unit, help, of: fn(&Change) -> f64| Column {
+        name,
+        unit,
+        help,
+        values: Values::Maybe(all.iter().map(|e| e.change.as_ref().map(of)).collect()),
+    };
+    let verdict = |e: &Effect| e.change.map_or("none", |c| c.verdict.name());
+    let percent = "Percent change of the mean, positive if the variant is better";
+    let proven = "What the whole map proves at 95 %: better, worse, no-difference, or none";
+    Table {
+        name: "effects",
+        columns: vec![
+            text("row", "Value of the axis down", all.iter().map(|e| &*e.row)),
+            text("column", "Value of the axis across", all.iter().map(|e| &*e.column)),
+            of_map("workload", "The workload", &map.workload),
+            of_map("name", "The metric", &map.metric),
+            of_map("unit", "Its unit", &map.unit),
+            of_map("better", "Which direction is good", map.better.name()),
+            runs("baseline_runs", "Runs of the baseline", |e| e.baseline),
+            runs("variant_runs", "Runs of the variant", |e| e.variant),
+            mean("baseline_mean", "Mean of the baseline, in `unit`", |e| e.baseline),
+            mean("variant_mean", "Mean of the variant, in `unit`", |e| e.variant),
+            real("percent", "%", percent, |c| c.percent.estimate),
+            real("low", "%", "Lower end of its 95 % BCa interval", |c| c.percent.low),
+            real("high", "%", "Upper end of its 95 % BCa interval", |c| c.percent.high),
+            real("p_holm", "", "p-value after Holm's correction over the map", |c| c.p_holm),
+            text("verdict", proven, all.iter().map(verdict)),
+            real("smallest", "%", "Smallest effect that these runs could show", |c| {
+                c.smallest_detectable_percent
+            }),
+        ],
+    }
+}
+
+/// A row for each value that a search looked at: value, runs, the percent change with its interval, the verdict of a look.
+pub fn points(turns: &Turns) -> Table {
+    let all = &turns.points;
+    let real = |name, help, of: fn(&Point) -> Option<f64>| Column {
+        name,
+        unit: "%",
+        help,
+        values: Values::Maybe(all.iter().map(of).collect()),
+    };
+    let percent = "Percent change of the mean, positive if the variant is better";
+    let verdict = "What the runs prove at the level of a look: better, worse, no-difference";
+    Table {
+        name: "points",
+        columns: vec![
+            column(
+                "value",
+                "The parameter's value",
+                Values::Real(all.iter().map(|p| p.value).collect()),
+            ),
+            column(
+                "runs",
+                "Runs of the baseline, and as many of the variant",
+                Values::Whole(all.iter().map(|p| p.runs as u64).collect()),
+            ),
+            real("percent", percent, |p| p.percent.map(|i| i.estimate)),
+            real("low", "Lower end of its 95 % BCa interval", |p| p.percent.map(|i| i.low)),
+            real("high", "Upper end of its 95 % BCa interval", |p| p.percent.map(|i| i.high)),
+            text("verdict", verdict, all.iter().map(|p| p.verdict.name())),
+            real("smallest", "Smallest effect that these runs could show", |p| p.smallest_percent),
+        ],
+    }
+}
+
 /// A row for each constant of a machine, in name order: name, value, unit, how well it is known, where it comes from.
 pub fn constants(constants: &Constants) -> Table {
     let rows: Vec<_> = constants.iter().collect();
@@ -162,6 +243,7 @@ mod tests {
     use crate::analysis::resampling;
     use crate::{Engine, MetricInfo, VariantRuns, WorkloadResults};
     use definition::ExperimentFile;
+    use stats::Better;
     use workload::Counter;
 
     /// Two variants with these samples, and one counter.
@@ -213,6 +295,7 @@ mod tests {
         let samples = samples(&results);
         assert_eq!(values(&samples, "variant"), &words(&["a", "a", "b"]));
         assert_eq!(values(&samples, "run"), &Values::Small(vec![0, 1, 0]));
+        assert_eq!(values(&samples, "better"), &words(&["higher"; 3]));
         assert_eq!(values(&samples, "value"), &Values::Real(vec![1.0, 2.0, 3.0]));
         // A counter is not rounded to a float.
         assert_eq!(values(&counters(&results), "value"), &Values::Whole(vec![u64::MAX; 3]));

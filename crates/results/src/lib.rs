@@ -11,6 +11,7 @@ pub mod columns;
 pub mod computer;
 pub mod counters;
 pub mod digest;
+pub mod effects;
 mod engine;
 mod error;
 pub mod frames;
@@ -26,7 +27,9 @@ pub mod sensitivity;
 pub mod sides;
 pub mod store;
 pub mod study;
+pub mod swept;
 pub mod tables;
+pub mod turns;
 pub mod validate;
 mod wrong;
 

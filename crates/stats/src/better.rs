@@ -13,6 +13,14 @@ pub enum Better {
 }
 
 impl Better {
+    /// In one word, as data have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Better::Higher => "higher",
+            Better::Lower => "lower",
+        }
+    }
+
     /// Change from `base` to `new` in percent of `base`, positive if `new` is better. The sign is MMTests':
     /// `100 new/base - 100` if higher is better and `100 - 100 new/base` if lower is.
     ///

@@ -55,7 +55,7 @@ impl Cell {
     }
 
     /// Runs it on one thread. Returns the bytes of a Parquet file with a row for each metric of each run: workload, variant, run, name,
-    /// unit, value. The same cell gives the same bytes.
+    /// unit, better, value. The same cell gives the same bytes.
     ///
     /// # Errors
     /// A run that fails, and a cell that another build made, or whose machine is another one here.
@@ -110,4 +110,52 @@ fn escaped(value: &str) -> String {
         false => format!("%{byte:02X}"),
     };
     value.bytes().map(byte).collect()
+}
+
+/// What [`escaped`] was given; `None` for a name that it does not make.
+fn unescaped(name: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = name.as_bytes();
+    while let [first, after @ ..] = rest {
+        let (byte, after) = match first {
+            b'%' => {
+                let digits = str::from_utf8(after.get(..2)?).ok()?;
+                (u8::from_str_radix(digits, 16).ok()?, &after[2..])
+            }
+            byte => (*byte, after),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The axes of a cell whose file is at `place`, a path as [`Cell::place`] makes it; `None` for another one.
+pub(crate) fn axes_of(place: &str) -> Option<Vec<(String, String)>> {
+    let (folders, _) = place.rsplit_once('/')?;
+    let axis = |folder: &str| {
+        let (name, value) = folder.split_once('=')?;
+        Some((name.to_string(), unescaped(value)?))
+    };
+    folders.split('/').map(axis).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_tell_their_axes() {
+        for value in ["wa-weight=off", "synthetic:core:2 pu:1", "a/b%2F\u{e9}", "6.12"] {
+            assert_eq!(unescaped(&escaped(value)).as_deref(), Some(value));
+        }
+        let axes = axes_of("machine=a%2Fb/workload.pipe.runs=3/0f.parquet").unwrap();
+        let axes: Vec<String> =
+            axes.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        assert_eq!(axes, ["machine a/b", "workload.pipe.runs 3"]);
+        assert_eq!(
+            (axes_of("x.parquet"), axes_of("machine/x"), axes_of("a=%2/x")),
+            (None, None, None)
+        );
+    }
 }

@@ -15,9 +15,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Version of the layout.
-const FORMAT: u32 = 1;
-const CELLS: &str = "cells";
-const SUMMARY: &str = "sweep.json";
+const FORMAT: u32 = 2;
+pub(crate) const CELLS: &str = "cells";
+pub(crate) const SUMMARY: &str = "sweep.json";
 const LOCK: &str = ".schedscape-lock";
 
 /// `sweep.json`.

@@ -61,6 +61,11 @@ impl Sweep {
         }
     }
 
+    /// The sweep of an experiment over `axes`, the slowest first, naming it `path` in errors.
+    pub(crate) fn of_axes(experiment: Table, axes: Vec<Axis>, path: &str) -> Sweep {
+        Sweep { path: path.to_string(), axes, experiment }
+    }
+
     /// Number of its cells.
     pub fn len(&self) -> usize {
         let values = self.axes.iter().map(|axis| axis.values.len());

@@ -1,6 +1,6 @@
 //! `schedscape sweep` as a user meets it.
 
-use crate::shell::schedscape;
+use crate::shell::{refused, schedscape, stdout};
 use std::path::Path;
 
 const SMALL: &str = "name = \"small\"\nmachine = \"power9-big-core\"\n\
@@ -32,6 +32,63 @@ fn a_sweep_runs_once() {
     let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
     assert_eq!((&said["cells"], &said["axes"][0]), (&3.into(), &"seed".into()));
     assert_eq!(said["missing"].as_object().map(|all| all.len()), Some(0));
+}
+
+/// A sweep over two machines and two mechanisms, in `dir`/out.
+fn grid(dir: &Path) -> String {
+    let file = SMALL.replace("machine = \"power9-big-core\"\n", "").replace(
+        "seed = [1, 2, 3]",
+        "machine = [\"power9-big-core\", \"kunpeng920-1node\"]\nmechanism = [\"wa-weight=off\", \"small-core-smt=on\"]",
+    );
+    assert_eq!(swept(dir, &file, &[]).0, Some(0));
+    dir.join("out").display().to_string()
+}
+
+#[test]
+fn effects_are_shown_as_text_values_and_a_picture() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let out = grid(dir.path());
+    let said = stdout(&["sweep", "show", &out]);
+    assert!(said.starts_with("pipe, seconds (s, lower is better)\n"), "{said}");
+    assert!(said.contains("machine \\ mechanism") && said.contains("power9-big-core"), "{said}");
+    let csv =
+        stdout(&["sweep", "show", &out, "--rows", "mechanism", "--columns", "machine", "--csv"]);
+    assert!(csv.starts_with("mechanism,machine,workload,name,"), "{csv}");
+    assert_eq!(csv.lines().count(), 5);
+    let svg = dir.path().join("effects.svg");
+    let json = stdout(&["sweep", "show", &out, "--json", "--svg", &svg.display().to_string()]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["effects"].as_array().map(Vec::len), Some(4));
+    assert!(std::fs::read_to_string(svg).expect("a picture").contains("wa-weight=off"));
+    let error = refused(&["sweep", "show", &out, "--rows", "kernel"]);
+    assert!(error.contains("rows: found `kernel`, expected one of machine, mechanism"), "{error}");
+    let error = refused(&["sweep", "show", &out, "--only", "seed"]);
+    assert!(error.contains("--only: found `seed`, expected AXIS=VALUE"), "{error}");
+    assert!(refused(&["sweep", "show", "no-such"]).contains("no-such/sweep.json: "));
+}
+
+#[test]
+fn a_search_goes_on_from_what_was_run() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = SMALL
+        .replace("kernel = \"4.18\" }", "kernel = \"4.18\" }, { name = \"b\", kernel = \"6.12\" }");
+    let file = file.split("[sweep]").next().expect("a beginning").to_string()
+        + "[bisect]\nparameter = \"workload.pipe.sched_pipe.loops_run\"\nfrom = 20\nto = 24\nwidth = 1\nseeds = 1\n";
+    let path = dir.path().join("search.toml");
+    std::fs::write(&path, &file).expect("a file");
+    let (path, out) = (path.display().to_string(), dir.path().join("out").display().to_string());
+    let command = ["sweep", "bisect", &path, "--out", &out];
+    let said = stdout(&command);
+    let head = "workload.pipe.sched_pipe.loops_run from 20 to 24, to a width of 1\n\
+        pipe, seconds (s, lower is better): b against base\n";
+    assert!(said.starts_with(head), "{said}");
+    assert_eq!(stdout(&command), said);
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&[&command[..], &["--json"]].concat())).expect("JSON");
+    assert_eq!(json["points"].as_array().map(Vec::len), Some(5));
+    std::fs::write(&path, file.replace("to = 24", "to = 20")).expect("a file");
+    let error = refused(&command);
+    assert!(error.contains("search.toml: bisect.to: found 20, expected more than"), "{error}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use stats::table::Estimator;
-use stats::{Confidence, Resampling};
+use stats::{Better, Confidence, Resampling};
 use unicode_width::UnicodeWidthStr;
 
 fn side(name: &str, samples: &[f64], change: Option<(f64, Verdict)>) -> Side {
