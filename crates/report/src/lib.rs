@@ -27,7 +27,7 @@ pub mod machine_tree;
 mod machine_words;
 mod ministat;
 pub mod mmtests;
-mod number;
+pub mod number;
 #[cfg(test)]
 mod page_testing;
 pub mod prefetch_sweep;

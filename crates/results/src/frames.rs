@@ -3,7 +3,7 @@
 use crate::analysis::{Analysis, MetricAnalysis};
 use crate::columns::{Column, Table, Values};
 use crate::runs::{Results, Run};
-use machine::Constants;
+use machine::{ConstantRange, Constants};
 use stats::{Better, Comparison};
 
 /// Names of a row's workload, variant and quantity.
@@ -139,11 +139,14 @@ fn verdict(row: &Compared<'_>) -> String {
     row.found.map_or("none", |c| c.verdict.name()).to_string()
 }
 
-/// A row for each constant of a machine, in name order: name, value, unit, how well it is known, where it comes from.
+/// A row for each constant of a machine, in name order: name, value, unit, how well it is known, where it comes from, and in
+/// which range it may lie.
 pub fn constants(constants: &Constants) -> Table {
     let rows: Vec<_> = constants.iter().collect();
     let marks: Vec<String> = rows.iter().map(|(_, c)| c.mark.to_string()).collect();
     let values = rows.iter().map(|(_, c)| c.value).collect();
+    let ranges: Vec<ConstantRange> = rows.iter().map(|(name, c)| c.range_of(name)).collect();
+    let (low, high) = ranges.iter().map(|r| (r.low, r.high)).unzip();
     Table {
         name: "constants",
         columns: vec![
@@ -152,6 +155,9 @@ pub fn constants(constants: &Constants) -> Table {
             text("unit", "Its unit", rows.iter().map(|(_, c)| &*c.unit)),
             text("mark", "How well it is known", marks.iter().map(|m| &**m)),
             text("source", "Where it comes from", rows.iter().map(|(_, c)| &*c.source)),
+            column("low", "The least value that it may have, in `unit`", Values::Real(low)),
+            column("high", "The greatest", Values::Real(high)),
+            text("range_source", "Who says so", ranges.iter().map(|r| &*r.source)),
         ],
     }
 }
