@@ -202,6 +202,7 @@ mod tests {
             }],
             computers: vec![],
             sensitivity: None,
+            robustness: None,
         }
     }
 

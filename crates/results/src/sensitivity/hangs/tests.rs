@@ -83,6 +83,7 @@ fn results(better: Better) -> Results {
             workloads: vec![moved()],
             left_out: vec![],
         }),
+        robustness: None,
     }
 }
 
