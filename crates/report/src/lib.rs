@@ -32,6 +32,7 @@ pub mod number;
 mod page_testing;
 pub mod prefetch_sweep;
 pub mod prefetch_sweep_svg;
+mod robust;
 pub mod setup;
 pub mod sides;
 mod sparkline;
