@@ -30,7 +30,12 @@ def test_a_machine_changes_into_another():
 
 def test_constants_are_a_table_with_their_provenance():
     constants = polars.DataFrame(schedscape.Machine("power9-big-core").constants())
-    assert constants.columns == ["name", "value", "unit", "mark", "source"]
+    assert constants.columns == [
+        *["name", "value", "unit", "mark", "source"],
+        *["low", "high", "range_source"],
+    ]
+    assert constants.filter(polars.col("low") > polars.col("value")).is_empty()
+    assert constants.filter(polars.col("high") < polars.col("value")).is_empty()
     assert set(constants["mark"]) <= {"measured", "published", "calibrated", "assumed"}
     assert constants.filter(polars.col("name") == "nominal_khz")["unit"].to_list() == ["kHz"]
 

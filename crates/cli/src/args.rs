@@ -179,6 +179,9 @@ pub struct RunArgs {
     /// Whose constants to move, to list those on which verdicts hang
     #[arg(long, value_enum, default_value_t = SensitivityName::Cheap, value_name = "WHEN")]
     pub sensitivity: SensitivityName,
+    /// Also run every workload over the ranges in which constants may lie, and say whether each verdict is robust or undecided
+    #[arg(long)]
+    pub robust: bool,
     /// Compile the kernels of sources with these sanitizers: address, undefined
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub sanitize: Vec<Sanitizer>,

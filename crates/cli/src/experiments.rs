@@ -12,9 +12,10 @@ use crate::sources::{self, libraries};
 use crate::this_computer;
 use definition::{ExperimentFile, Plan};
 use experiment::journal::Identity;
-use experiment::{Journal, Progress, SourceEngine, When};
+use experiment::{ExperimentError, Journal, Progress, SourceEngine, When};
 use report::{Layout, json, setup, text};
 use results::analysis::resampling;
+use results::robust::Robustness;
 use results::sensitivity::Sensitivity;
 use results::{Analysis, Engine, Results, ResultsError, join, sides, store};
 use std::path::{Path, PathBuf};
@@ -167,6 +168,7 @@ fn run_plan(args: &RunArgs, plan: Plan) -> Result<(), Failure> {
         args.guest.refuse_for_sim(args.boots.map(|_| "--boots"))?;
     }
     args.host.refuse_for_others(&args.engine)?;
+    refuse_robust(args)?;
     match args.engine[..] {
         [engine] => by_engine(args, plan, engine).and_then(|ran| ran.show(args)),
         ref several => by_several(args, plan, several),
@@ -270,24 +272,67 @@ fn sensitivity(
     results: &Results,
     journal: Option<&Journal>,
 ) -> Result<Option<Sensitivity>, Failure> {
-    let is_shown = args.json || args.out.is_some() || args.layout.layout() == Layout::Whole;
     let when = match args.sensitivity {
         SensitivityName::Cheap => When::Cheap,
         SensitivityName::Always => When::Always,
         SensitivityName::Never => return Ok(None),
     };
-    if !results.engine.is_simulated() || !is_shown {
+    if !results.engine.is_simulated() || !shows_constants(args) {
         return Ok(None);
     }
+    let run = |progress: &(dyn Fn(usize, usize) + Sync)| {
+        experiment::sensitivity(plan, results, when, args.threads, journal, progress)
+    };
+    with_bar(&format!("{}: constants moved", plan.file.name), run).map(Some)
+}
+
+/// Whether what is printed or stored has room for what moved constants say.
+fn shows_constants(args: &RunArgs) -> bool {
+    args.json || args.out.is_some() || args.layout.layout() == Layout::Whole
+}
+
+/// What `run` gives, with its progress on a terminal's stderr.
+fn with_bar<T>(
+    message: &str,
+    run: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> Result<T, ExperimentError>,
+) -> Result<T, Failure> {
     let bar = bar("{msg} {wide_bar} {pos}/{len} runs, {eta} left")?;
-    bar.set_message(format!("{}: constants moved", plan.file.name));
-    let progress = |done: usize, all: usize| {
+    bar.set_message(message.to_string());
+    let found = run(&|done, all| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);
-    };
-    let found = experiment::sensitivity(plan, results, when, args.threads, journal, &progress);
+    });
     bar.finish_and_clear();
-    Ok(Some(found?))
+    Ok(found?)
+}
+
+/// Refuses `--robust` where nothing would come of it.
+fn refuse_robust(args: &RunArgs) -> Result<(), Failure> {
+    let found = match args.robust {
+        true if !args.engine.contains(&EngineName::Sim) => "an engine whose constants are its own",
+        true if !shows_constants(args) => "a style that does not show it, and nothing to store",
+        _ => return Ok(()),
+    };
+    Err(format!(
+        "--robust: found {found}, expected `--engine sim` with the whole text, --json or --out"
+    )
+    .into())
+}
+
+/// Runs over the ranges of constants, where they are asked for.
+fn robustness(
+    args: &RunArgs,
+    plan: &Plan,
+    results: &Results,
+    journal: Option<&Journal>,
+) -> Result<Option<Robustness>, Failure> {
+    if !args.robust || !results.engine.is_simulated() {
+        return Ok(None);
+    }
+    let run = |progress: &(dyn Fn(usize, usize) + Sync)| {
+        experiment::robustness(plan, results, args.threads, journal, progress)
+    };
+    with_bar(&format!("{}: over ranges", plan.file.name), run).map(Some)
 }
 
 /// The journal of the runs by `engine` that are to be stored in `dir`; `libraries` are the keys of what sources became.
@@ -318,6 +363,7 @@ fn run_by(
     let run = || {
         let mut results = run(journal.as_ref())?;
         results.sensitivity = sensitivity(args, plan, &results, journal.as_ref())?;
+        results.robustness = robustness(args, plan, &results, journal.as_ref())?;
         Ok(results)
     };
     let results = match (run(), &journal) {

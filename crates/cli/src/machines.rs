@@ -7,6 +7,7 @@ use machine::{Machine, Snapshot, catalog};
 use report::machine_diff;
 use report::machine_svg::machine_svg;
 use report::machine_tree::machine_tree;
+use report::number::significant;
 use report::table::table;
 use std::process::ExitCode;
 
@@ -45,7 +46,7 @@ fn text(args: &ShowArgs, machine: &Machine) -> Result<String, Failure> {
         MachineFormat::Json if args.small_cores => {
             json(&small_cores(machine)?.into_iter().collect::<serde_json::Map<_, _>>())?
         }
-        MachineFormat::Json if args.constants => json(&machine.constants)?,
+        MachineFormat::Json if args.constants => json(&machine.constants.with_ranges())?,
         MachineFormat::Json => json(machine)?,
         MachineFormat::Tree if args.small_cores => small_cores(machine)?
             .iter()
@@ -90,12 +91,23 @@ fn constants(machine: &Machine) -> String {
     let rows: Vec<Vec<String>> = machine
         .constants
         .iter()
-        .map(|(name, c)| vec![name.into(), c.value.to_string(), c.unit.clone(), c.mark.to_string()])
+        .map(|(name, c)| {
+            let range = c.range_of(name);
+            let [low, high] = [range.low, range.high].map(significant);
+            vec![
+                name.into(),
+                c.value.to_string(),
+                c.unit.clone(),
+                c.mark.to_string(),
+                format!("{low} to {high}"),
+            ]
+        })
         .collect();
-    let mut out = table(&["constant", "value", "unit", "known"], &rows);
+    let mut out = table(&["constant", "value", "unit", "known", "range"], &rows);
     out.push('\n');
     for (name, c) in machine.constants.iter() {
-        out.push_str(&format!("{name}: {}\n", c.source));
+        let range = c.range.as_ref().map_or(String::new(), |r| format!("; range: {}", r.source));
+        out.push_str(&format!("{name}: {}{range}\n", c.source));
     }
     out
 }

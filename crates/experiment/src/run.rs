@@ -261,6 +261,7 @@ pub(crate) fn collect<J>(
         workloads,
         computers: vec![],
         sensitivity: None,
+        robustness: None,
     }
 }
 

@@ -183,6 +183,10 @@ fn parse(text: &str, file: &str) -> Result<Entry, MachineError> {
             let field = format!("{field}.value");
             return Err(error(file, &field, constant.value.to_string(), "a finite number"));
         }
+        let name = field.rsplit('.').next().unwrap_or(&field);
+        if let Some((part, found, expected)) = constant.wrong_range(name) {
+            return Err(error(file, &format!("{field}.range.{part}"), found, &expected));
+        }
     }
     Ok(entry)
 }

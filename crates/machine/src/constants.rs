@@ -1,5 +1,8 @@
 //! What things cost on a machine: named numbers, each with its unit and where it comes from.
 
+mod range;
+
+pub use range::{COUNTED_FACTOR, ConstantRange};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -44,6 +47,9 @@ pub struct Constant {
     pub mark: Mark,
     /// Where it comes from; for `calibrated` the figure it was fitted on.
     pub source: String,
+    /// In which range it may lie, where somebody states it; [`Constant::range_of`] tells it of every constant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<ConstantRange>,
 }
 
 /// The constants of a machine by name, in name order.
@@ -90,7 +96,7 @@ pub enum OverrideError {
 
 impl Constants {
     /// Sets constants to `values`, in the units that they have. Each is [`Mark::Overridden`] then, and its source says
-    /// that `by` set it, and what its value, mark and source were.
+    /// that `by` set it, and what its value, mark and source were. A range that was stated goes with the value.
     ///
     /// # Errors
     /// A name that the machine does not have, and a value that is not finite; nothing is set then.
@@ -107,7 +113,7 @@ impl Constants {
                 return Err(OverrideError::Value { name, found: value, unit });
             }
             c.source = format!("{by}; before: {} {} ({}), {}", c.value, c.unit, c.mark, c.source);
-            (c.value, c.mark) = (value, Mark::Overridden);
+            (c.value, c.mark, c.range) = (value, Mark::Overridden, None);
         }
         self.by_name = all;
         Ok(())

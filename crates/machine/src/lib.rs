@@ -24,7 +24,7 @@ pub mod sysfs;
 mod testing;
 mod wrong;
 
-pub use constants::{Constant, Constants, Mark};
+pub use constants::{Constant, ConstantRange, Constants, Mark};
 pub use cpuset::{CpuSet, MAX_CPUS};
 pub use error::MachineError;
 pub use model::{

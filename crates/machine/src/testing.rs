@@ -158,7 +158,8 @@ fn machine(frame: &Frame, draw: &Draw) -> Machine {
     machine.nodes = nodes(frame, draw, &mut machine.cpus);
     let value = f64::from(draw.seed(4)) / 7.0;
     let source = draw.text.clone();
-    let constant = Constant { value, unit: "ns".to_string(), mark: Mark::Assumed, source };
+    let (unit, mark) = ("ns".to_string(), Mark::Assumed);
+    let constant = Constant { value, unit, mark, source, range: None };
     machine.constants.set("switch", constant);
     machine
 }

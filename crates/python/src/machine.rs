@@ -85,7 +85,7 @@ impl Machine {
         self.inner.unknown.iter().map(ToString::to_string).collect()
     }
 
-    /// What things cost: a row a constant, with columns name, value, unit, mark, source.
+    /// What things cost: a row a constant, with columns name, value, unit, mark, source, low, high, range_source.
     fn constants(&self) -> PyResult<Table> {
         Table::of(frames::constants(&self.inner.constants))
     }

@@ -85,14 +85,22 @@ fn constant(c: &Elasticity, hangs: &Hangs) -> SaidConstant {
     }
 }
 
-fn with_interval(i: &Interval, unit: &str) -> String {
+pub(crate) fn with_interval(i: &Interval, unit: &str) -> String {
     format!("{:+.2}{unit} ({:+.2} to {:+.2})", i.estimate, i.low, i.high)
 }
 
 /// A workload whose constants were not moved, or some of which could not be.
 pub(crate) fn notes(s: &Sensitivity) -> Vec<String> {
+    notes_of(&s.left_out, s.workloads.iter().map(|w| (w.workload.as_str(), &w.fixed[..])))
+}
+
+/// The same of workloads that were left out, and of constants by workload that were not moved.
+pub(crate) fn notes_of<'a>(
+    left_out: &[LeftOut],
+    fixed: impl Iterator<Item = (&'a str, &'a [String])>,
+) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for LeftOut { workload, reason } in &s.left_out {
+    for LeftOut { workload, reason } in left_out {
         match reasons.iter_mut().find(|(known, _)| known == reason) {
             Some((_, workloads)) => workloads.push(workload),
             None => reasons.push((reason, vec![workload])),
@@ -101,9 +109,9 @@ pub(crate) fn notes(s: &Sensitivity) -> Vec<String> {
     let left = reasons.into_iter().map(|(reason, workloads)| {
         format!("No constants moved for {}: {reason}.", workloads.join(", "))
     });
-    let fixed = s.workloads.iter().filter(|w| !w.fixed.is_empty()).map(|w| {
-        let names = w.fixed.join(", ");
-        format!("{}: not moved, as the simulator refuses the values: {names}.", w.workload)
+    let fixed = fixed.filter(|(_, names)| !names.is_empty()).map(|(workload, names)| {
+        let names = names.join(", ");
+        format!("{workload}: not moved, as the simulator refuses the values: {names}.")
     });
     left.chain(fixed).collect()
 }
@@ -137,7 +145,7 @@ pub(crate) fn hangs(analysis: &Analysis) -> String {
     out
 }
 
-fn filled(text: &str, first: &str, others: &str) -> String {
+pub(crate) fn filled(text: &str, first: &str, others: &str) -> String {
     let options = textwrap::Options::new(96)
         .initial_indent(first)
         .subsequent_indent(others)

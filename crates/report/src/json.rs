@@ -6,6 +6,7 @@ use definition::Plan;
 use machine::Machine;
 use results::analysis::{MetricAnalysis, TableAnalysis, TablesAnalysis, WorkloadAnalysis};
 use results::computer::{Difference, differences};
+use results::robust::{Ranged, Robust, Robustness};
 use results::sensitivity::{Hangs, LeftOut, Sensitivity};
 use results::validate::Cell;
 use results::{Analysis, Computer, Engine, Ignored, WorkloadResults};
@@ -52,6 +53,20 @@ pub struct ResultsDocument<'a> {
     /// On which constants comparisons hang, if constants were moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     sensitivity: Option<SensitivityDocument<'a>>,
+    /// Whether comparisons hold over the ranges of constants, if these were moved over them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    robustness: Option<RobustnessDocument<'a>>,
+}
+
+/// What runs over the ranges of constants say.
+#[derive(Debug, Serialize)]
+struct RobustnessDocument<'a> {
+    comparisons: &'a [Robust],
+    /// By workload: constants that were moved, with their ranges, in the order of values at places.
+    constants: BTreeMap<&'a str, &'a [Ranged]>,
+    /// By workload: constants that the simulator refuses when they are moved.
+    fixed: BTreeMap<&'a str, &'a [String]>,
+    left_out: &'a [LeftOut],
 }
 
 /// What runs with moved constants say.
@@ -142,6 +157,17 @@ pub fn results<'a>(analysis: &'a Analysis) -> ResultsDocument<'a> {
         computers: &results.computers,
         differences: differences(&results.computers, &results.experiment),
         sensitivity: results.sensitivity.as_ref().map(|s| sensitivity(analysis, s)),
+        robustness: results.robustness.as_ref().map(|r| robustness(analysis, r)),
+    }
+}
+
+fn robustness<'a>(analysis: &'a Analysis, of: &'a Robustness) -> RobustnessDocument<'a> {
+    let workloads = || of.workloads.iter();
+    RobustnessDocument {
+        comparisons: &analysis.robust,
+        constants: workloads().map(|w| (w.workload.as_str(), &w.constants[..])).collect(),
+        fixed: workloads().map(|w| (w.workload.as_str(), &w.fixed[..])).collect(),
+        left_out: &of.left_out,
     }
 }
 

@@ -30,11 +30,12 @@ pub mod machine_tree;
 mod machine_words;
 mod ministat;
 pub mod mmtests;
-mod number;
+pub mod number;
 #[cfg(test)]
 mod page_testing;
 pub mod prefetch_sweep;
 pub mod prefetch_sweep_svg;
+mod robust;
 pub mod setup;
 pub mod sides;
 mod sparkline;

@@ -11,7 +11,7 @@ pub(crate) fn signed(value: f64, digits: usize) -> String {
 }
 
 /// `value` with four significant digits, or as many as stand before the point; no zeros at the end behind it.
-pub(crate) fn significant(value: f64) -> String {
+pub fn significant(value: f64) -> String {
     let before = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
     let digits = (3.0 - before).clamp(0.0, 12.0) as usize;
     let text = fixed(value, digits);

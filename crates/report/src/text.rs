@@ -2,7 +2,7 @@
 
 use crate::error::ReportError;
 use crate::layouts::{Style, csv, markdown, ministats, plain};
-use crate::{comparison, computers, constants, counters, hangs, validation, workload};
+use crate::{comparison, computers, constants, counters, hangs, robust, validation, workload};
 use definition::file::VariantEntry;
 use machine::{Constant, Mark};
 use results::analysis::{Finding, TableAnalysis, TablesAnalysis, WorkloadAnalysis};
@@ -165,6 +165,11 @@ fn whole(analysis: &Analysis, with_counters: bool) -> String {
     if let Some(published) = &analysis.published {
         out.push_str(&heading("Published beside predicted"));
         out.push_str(&validation::validation(published));
+    }
+    let over_ranges = robust::robust(analysis);
+    if !over_ranges.is_empty() {
+        out.push_str(&heading("Over the ranges of constants"));
+        out.push_str(&format!("{over_ranges}\n"));
     }
     let hang = hangs::hangs(analysis);
     if !hang.is_empty() {

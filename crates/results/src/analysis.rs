@@ -12,6 +12,7 @@ pub use tables::{LEVEL, Part, TableAnalysis, TablesAnalysis, Watts, analyse, sin
 
 use crate::ResultsError;
 use crate::counters::{self, CounterMeans};
+use crate::robust::{Robust, judged};
 use crate::runs::{MetricInfo, Results, WorkloadResults};
 use crate::sensitivity::{Hangs, hangs};
 use crate::study::{self, Study};
@@ -46,6 +47,8 @@ pub struct Analysis<'a> {
     pub published: Option<Published>,
     /// By comparison, where constants were moved: on which of them it hangs.
     pub hangs: Vec<Hangs>,
+    /// By comparison, where constants were moved over their ranges: whether its answer holds there.
+    pub robust: Vec<Robust>,
 }
 
 /// A workload under all its variants.
@@ -115,6 +118,7 @@ impl<'a> Analysis<'a> {
             results,
             resampling,
             hangs: hangs(results, &workloads, &resampling),
+            robust: judged(results, &workloads, &resampling),
             workloads,
             tables: None,
             published: published(results, &resampling)?,
@@ -157,7 +161,12 @@ impl<'a> Analysis<'a> {
 }
 
 impl WorkloadAnalysis {
-    fn of(results: &Results, of: &WorkloadResults, resampling: &Resampling) -> WorkloadAnalysis {
+    /// Of `of`, a workload of `results`.
+    pub fn of(
+        results: &Results,
+        of: &WorkloadResults,
+        resampling: &Resampling,
+    ) -> WorkloadAnalysis {
         let metric = |m: usize| MetricAnalysis::of(of, m, resampling);
         WorkloadAnalysis {
             name: of.name.clone(),

@@ -225,6 +225,8 @@ pub fn constants(constants: &Constants) -> Table {
     let rows: Vec<_> = constants.iter().collect();
     let marks: Vec<String> = rows.iter().map(|(_, c)| c.mark.to_string()).collect();
     let values = rows.iter().map(|(_, c)| c.value).collect();
+    let ranges: Vec<ConstantRange> = rows.iter().map(|(name, c)| c.range_of(name)).collect();
+    let (low, high) = ranges.iter().map(|r| (r.low, r.high)).unzip();
     Table {
         name: "constants",
         columns: vec![
@@ -233,6 +235,9 @@ pub fn constants(constants: &Constants) -> Table {
             text("unit", "Its unit", rows.iter().map(|(_, c)| &*c.unit)),
             text("mark", "How well it is known", marks.iter().map(|m| &**m)),
             text("source", "Where it comes from", rows.iter().map(|(_, c)| &*c.source)),
+            column("low", "The least value that it may have, in `unit`", Values::Real(low)),
+            column("high", "The greatest", Values::Real(high)),
+            text("range_source", "Who says so", ranges.iter().map(|r| &*r.source)),
         ],
     }
 }
@@ -278,6 +283,7 @@ mod tests {
             }],
             computers: vec![],
             sensitivity: None,
+            robustness: None,
         }
     }
 

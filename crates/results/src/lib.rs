@@ -21,6 +21,7 @@ pub mod lines;
 pub mod power;
 pub mod prefetch_sweep;
 pub mod reproduce;
+pub mod robust;
 mod rows;
 mod runs;
 pub mod sensitivity;

@@ -151,6 +151,7 @@ mod tests {
             workloads: vec![],
             computers: vec![computer(&["vanilla"]), computer(&["big-core", "big-core-v5"])],
             sensitivity: None,
+            robustness: None,
         };
         let run = "schedscape run experiments/power9-big-core.toml --engine host";
         let command = of_results(&results).unwrap().command;

@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use crate::computer::Computer;
+use crate::robust::Robustness;
 use crate::sensitivity::Sensitivity;
 use definition::ExperimentFile;
 use machine::Constants;
@@ -85,6 +86,8 @@ pub struct Results {
     pub computers: Vec<Computer>,
     /// Runs with moved constants, where there are some.
     pub sensitivity: Option<Sensitivity>,
+    /// Runs over the ranges of constants, where there are some.
+    pub robustness: Option<Robustness>,
 }
 
 impl WorkloadResults {

@@ -9,7 +9,8 @@ mod hangs;
 pub use hangs::{Elasticity, End, Hangs, hangs};
 use serde::{Deserialize, Serialize};
 
-/// By what constants are multiplied or divided. A constant that is assumed is hardly known better than that.
+/// By what constants are multiplied or divided: a step that tells an elasticity. How far a constant may lie from its value is what
+/// `crate::robust` asks.
 pub const FACTOR: f64 = 1.2;
 
 /// The name under which all instructions of the kernel that were counted move together.

@@ -11,6 +11,7 @@ pub use crate::columns::{TEMPORARY_PREFIX, check_new};
 use crate::columns::{unfit, write_files};
 use crate::computer::Computer;
 use crate::digest::sha256;
+use crate::robust::Robustness;
 use crate::runs::{Ignored, MetricInfo, Results, Run, VariantRuns, WorkloadResults};
 use crate::sensitivity::Sensitivity;
 use crate::{Engine, ResultsError};
@@ -46,6 +47,8 @@ struct Manifest {
     computers: Vec<Computer>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sensitivity: Option<Sensitivity>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    robustness: Option<Robustness>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -128,6 +131,7 @@ pub fn read_partly(dir: &Path) -> Result<Stored, ResultsError> {
         workloads: manifest.workloads.into_iter().map(empty_workload).collect(),
         computers: manifest.computers,
         sensitivity: manifest.sensitivity,
+        robustness: manifest.robustness,
     };
     let damage = add_runs(&mut results, &dir.join(RUNS), &digest).err();
     Ok(Stored { results, schedscape, damage })
@@ -224,6 +228,7 @@ fn manifest(results: &Results, runs_sha256: String) -> Manifest {
             .collect(),
         computers: results.computers.clone(),
         sensitivity: results.sensitivity.clone(),
+        robustness: results.robustness.clone(),
     }
 }
 

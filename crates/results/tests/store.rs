@@ -2,6 +2,7 @@
 
 use definition::ExperimentFile;
 use proptest::prelude::*;
+use results::robust::{Explored, Point, Ranged, Robustness};
 use results::sensitivity::{Moved, Row, Sensitivity};
 use results::{
     Computer, Counter, Engine, Fact, Ignored, MetricInfo, Results, Run, VariantRuns,
@@ -19,6 +20,28 @@ fn sensitivity() -> Sensitivity {
     let (workload, constants) = ("w".to_string(), vec!["a_ns".to_string()]);
     let workloads = vec![Moved { workload, constants, fixed: vec![], rows: vec![row] }];
     Sensitivity { factor: 1.2, workloads, left_out: vec![] }
+}
+
+/// The same of runs over ranges.
+fn robustness() -> Robustness {
+    let ranged = Ranged {
+        name: "a_ns".to_string(),
+        value: 0.3,
+        unit: "ns".to_string(),
+        mark: "assumed".to_string(),
+        low: 0.1 + 0.2,
+        high: 2.0 / 3.0,
+        source: "s".to_string(),
+    };
+    let point = Point { values: vec![1.0 / 3.0], runs: vec![vec![vec![0.1 + 0.2]]] };
+    let workloads = vec![Explored {
+        workload: "w".to_string(),
+        constants: vec![ranged],
+        fixed: vec!["b_ns".to_string()],
+        rows: vec![],
+        points: vec![point],
+    }];
+    Robustness { workloads, left_out: vec![] }
 }
 
 /// Results of the shipped experiment's shape with `runs` made-up runs.
@@ -54,6 +77,7 @@ fn results(runs: u32) -> Results {
         counted: vec!["6.12 on ppc64el".to_string()],
         computers: vec![],
         sensitivity: Some(sensitivity()),
+        robustness: Some(robustness()),
         workloads: vec![
             workload("ebizzy", &["vanilla", "big-core"]),
             workload("sched-pipe", &["vanilla", "big-core", "big-core-v5"]),
@@ -85,7 +109,8 @@ fn facts_of_computers_are_kept_and_an_empty_list_leaves_no_trace() {
     assert!(!manifest.contains("computers"), "as before there were any: {manifest}");
 
     let fact = Fact { name: "kernel".into(), value: "6.12.5".into() };
-    let mut of_host = Results { engine: Engine::Host, sensitivity: None, ..results(3) };
+    let mut of_host =
+        Results { engine: Engine::Host, sensitivity: None, robustness: None, ..results(3) };
     of_host.computers = vec![Computer {
         variants: vec!["big-core".to_string()],
         facts: vec![fact],

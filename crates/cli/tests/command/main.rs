@@ -7,6 +7,7 @@ mod mmtests;
 mod prefetch_sweep;
 mod report;
 mod resume;
+mod robust;
 mod sensitivity;
 mod shell;
 mod sides;

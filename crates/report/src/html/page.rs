@@ -11,6 +11,7 @@ use crate::charts::Picture;
 use crate::computers::{self, Told};
 use crate::error::ReportError;
 use crate::hangs::{self, Said};
+use crate::robust;
 use crate::text::warned;
 use crate::validation::validation;
 use askama::Template;
@@ -60,6 +61,7 @@ pub(super) struct Page {
     heat: Result<Watched, String>,
     published: Option<Published>,
     hangs: Option<Hangs>,
+    robust: Option<OverRanges>,
     command: String,
     file: Option<String>,
 }
@@ -69,6 +71,14 @@ pub(super) struct Page {
 struct Hangs {
     legend: String,
     comparisons: Vec<Said>,
+    notes: Vec<String>,
+}
+
+/// Whether comparisons hold over the ranges of constants.
+#[derive(Debug)]
+struct OverRanges {
+    legend: &'static str,
+    comparisons: Vec<robust::Said>,
     notes: Vec<String>,
 }
 
@@ -119,6 +129,11 @@ impl Page {
                 legend: hangs::legend(s),
                 comparisons: source.analysis.hangs.iter().map(hangs::said).collect(),
                 notes: hangs::notes(s),
+            }),
+            robust: results.robustness.as_ref().map(|r| OverRanges {
+                legend: robust::LEGEND,
+                comparisons: robust::all_said(source.analysis),
+                notes: robust::notes(r),
             }),
             command: source.reproduction.command.clone(),
             file: source.reproduction.file.clone(),

@@ -288,6 +288,7 @@ fn tables_of_rows_are_drawn_as_lines() {
         counted: vec![],
         computers: vec![],
         sensitivity: None,
+        robustness: None,
         counters: vec![],
         workloads,
     };
@@ -350,6 +351,32 @@ fn computers_are_shown_with_what_may_have_spoilt_a_comparison() {
     assert_eq!(alerts.len(), 1, "kernels are what is compared");
     assert!(html.contains("own kernels (engine <code>host</code>)"));
     assert!(!html.contains("guests"), "no guest ran");
+}
+
+#[test]
+fn what_holds_over_the_ranges_of_constants_has_a_section() {
+    let plan = plan(|text| text);
+    let mut results = results(&plan);
+    let none = report(Ok(&plan), &results).html().expect("a page");
+    assert!(!none.contains("id=\"ranges\""));
+    let found = experiment::robustness(&plan, &results, 1, None, &|_, _| ());
+    results.robustness = Some(found.expect("runs"));
+    let html = report(Ok(&plan), &results).html().expect("a page");
+    let page = parsed(&html);
+    let section = page.descendants().find(|n| n.attribute("id") == Some("ranges"));
+    let text = |n: roxmltree::Node| {
+        n.descendants().filter(|d| d.is_text()).filter_map(|d| d.text()).collect::<String>()
+    };
+    let heads = section.expect("the section").descendants().filter(|n| n.has_tag_name("h3"));
+    let heads: Vec<String> = heads.map(text).collect();
+    let analysis = Analysis::of(&results, resampling()).expect("an analysis");
+    assert_eq!((heads.len(), analysis.robust.len()), (3, 3), "a heading a comparison");
+    let shown = crate::text::results(&analysis, crate::Layout::Whole, false).expect("text");
+    let flowing: Vec<&str> = shown.split_whitespace().collect();
+    for head in heads {
+        assert!(flowing.join(" ").contains(&head), "{head}");
+    }
+    assert!(shown.lines().all(|line| line.chars().count() <= 100));
 }
 
 #[test]

@@ -54,8 +54,8 @@ fn caches_nodes_and_constants_are_compared_by_value() {
         available_khz: vec![],
     }];
     let constant = |value: f64| {
-        let text = String::new;
-        Constant { value, unit: "ns".to_string(), mark: Mark::Assumed, source: text() }
+        let (unit, source) = ("ns".to_string(), String::new());
+        Constant { value, unit, mark: Mark::Assumed, source, range: None }
     };
     let mut a = Machine { ..a };
     a.constants.set("tick", constant(1.5));

@@ -55,6 +55,7 @@ fn boot(variants: &[&str], kernel: &str, counters: &[&str]) -> Results {
             warnings: vec![],
         }],
         sensitivity: None,
+        robustness: None,
     }
 }
 

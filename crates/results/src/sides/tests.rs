@@ -42,6 +42,7 @@ fn results(engine: Engine, scale: f64, change: f64, smt: u64, extra: &str) -> Re
         counted: vec![],
         computers: vec![],
         sensitivity: None,
+        robustness: None,
         workloads: vec![WorkloadResults {
             name: "pipe".to_string(),
             title: "pipe".to_string(),

@@ -12,6 +12,7 @@ fn machine() -> Machine {
             unit: String::new(),
             mark: Mark::Assumed,
             source: "a test".to_owned(),
+            range: None,
         };
         machine.constants.set(name, constant);
     }

@@ -19,7 +19,7 @@ fn constants() -> Constants {
     let mut all = Constants::default();
     for name in &NAMES[..3] {
         let (unit, source) = ("ns".to_string(), format!("why {name}"));
-        all.set(name, Constant { value: 10.0, unit, mark: Mark::Assumed, source });
+        all.set(name, Constant { value: 10.0, unit, mark: Mark::Assumed, source, range: None });
     }
     all
 }
@@ -83,6 +83,7 @@ fn results(better: Better) -> Results {
             workloads: vec![moved()],
             left_out: vec![],
         }),
+        robustness: None,
     }
 }
 
