@@ -5,7 +5,7 @@ use crate::columns::{Column, Table, Values};
 use crate::effects::{Effect, EffectMap};
 use crate::runs::{Results, Run};
 use crate::turns::{Point, Turns};
-use machine::Constants;
+use machine::{ConstantRange, Constants};
 use stats::Comparison;
 use stats::table::{Change, Figure};
 
@@ -220,7 +220,8 @@ pub fn points(turns: &Turns) -> Table {
     }
 }
 
-/// A row for each constant of a machine, in name order: name, value, unit, how well it is known, where it comes from.
+/// A row for each constant of a machine, in name order: name, value, unit, how well it is known, where it comes from, and in
+/// which range it may lie.
 pub fn constants(constants: &Constants) -> Table {
     let rows: Vec<_> = constants.iter().collect();
     let marks: Vec<String> = rows.iter().map(|(_, c)| c.mark.to_string()).collect();

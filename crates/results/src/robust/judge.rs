@@ -119,13 +119,13 @@ impl<'a> Of<'a> {
         let mut all = Vec::new();
         for (m, metric) in workload.metrics.iter().enumerate() {
             for v in 1..metric.variants.len() {
-                all.extend(Of::of(metric, (v, m), explored, resampling));
+                all.extend(Of::new(metric, (v, m), explored, resampling));
             }
         }
         all
     }
 
-    fn of(
+    fn new(
         metric: &'a MetricAnalysis,
         at: (usize, usize),
         explored: &'a Explored,

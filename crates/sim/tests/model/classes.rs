@@ -106,6 +106,8 @@ impl Class for FirstCpu {
 
     fn nohz_balance(&mut self, _: &mut World, _: Cpu, _: NohzKick) {}
 
+    fn stopper_wakes(&mut self, _: &World, _: Cpu) {}
+
     fn push(&mut self, _: &mut World, _: Cpu, _: Cpu) -> bool {
         false
     }
