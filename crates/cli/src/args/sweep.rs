@@ -92,7 +92,7 @@ Examples:
 
 Runs are cells of a sweep over the parameter and seeds, so what the directory has is not run again.")]
 pub struct BisectArgs {
-    /// An experiment file with a table [bisect]: parameter, from, to, width
+    /// An experiment file with a table `[bisect]`: parameter, from, to, width
     pub file: PathBuf,
     /// Directory of the dataset: a new one, or that of a sweep over the same parameter and seeds
     #[arg(long, value_name = "DIR")]
