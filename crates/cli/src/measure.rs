@@ -161,7 +161,7 @@ fn show(args: &ShowCostsArgs) -> Result<(), Failure> {
         let names: Vec<&str> = costs::names().collect();
         return if args.json { print_json(&names) } else { print(&(names.join("\n") + "\n")) };
     };
-    told(&costs::find(table, Path::new(""))?, args.json)
+    told(&*costs::find(table, Path::new(""))?, args.json)
 }
 
 fn told(table: &CostTable, as_json: bool) -> Result<(), Failure> {

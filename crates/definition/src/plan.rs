@@ -27,7 +27,7 @@ pub struct Plan {
 }
 
 /// The table of costs that the experiment `path` calls `costs`.
-fn table(costs: &str, path: &str) -> Result<CostTable, DefinitionError> {
+fn table(costs: &str, path: &str) -> Result<Arc<CostTable>, DefinitionError> {
     let wrong = |reason: CostsError| DefinitionError::Costs {
         file: path.to_string(),
         reason: Box::new(reason),
@@ -52,7 +52,7 @@ impl Plan {
             })?;
         }
         if let Some(costs) = &file.costs {
-            machine.costs = Some(Arc::new(table(costs, path)?));
+            machine.costs = Some(table(costs, path)?);
         }
         let kernel = |v: &VariantEntry| {
             kernel_of(v).map_err(|reason| DefinitionError::Kernel {

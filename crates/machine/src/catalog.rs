@@ -21,6 +21,7 @@ use crate::layout::{CacheShape, Span, add_cache};
 use crate::model::{CacheKind, Machine, Origin, sort_caches};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 /// A family's files: name, TOML text, each device tree that the TOML may name, and its machines.
 struct Files {
@@ -127,9 +128,18 @@ pub fn entry(name: &str) -> Result<Entry, MachineError> {
 /// # Errors
 /// A name that the catalog does not have.
 pub fn load(name: &str) -> Result<Machine, MachineError> {
+    let lock = || LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(machine) = lock().get(name) {
+        return Ok(machine.clone());
+    }
     let files = files(name)?;
-    build(entry(name)?, &file_name(files), files.device_trees)
+    let machine = build(entry(name)?, &file_name(files), files.device_trees)?;
+    lock().insert(name.to_string(), machine.clone());
+    Ok(machine)
 }
+
+/// What was loaded, which takes milliseconds; each cell of a sweep has a machine.
+static LOADED: Mutex<BTreeMap<String, Machine>> = Mutex::new(BTreeMap::new());
 
 fn file_name(files: &Files) -> String {
     format!("{}.toml", files.name)

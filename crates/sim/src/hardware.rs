@@ -14,7 +14,6 @@ pub(crate) use clocks::{ClockModel, PackageLoad};
 use machine::Machine;
 use machine::costs::{Channel, Parts, nearest};
 pub(crate) use memory::{MAX_LEVELS, Memory};
-use std::sync::Arc;
 use workload::QueueKind;
 
 /// Costs in cycles unless named otherwise.
@@ -89,7 +88,7 @@ pub enum Effort {
 /// # Errors
 /// An architecture without counts, a table that lacks some.
 pub(crate) fn counted(machine: &Machine, release: (u16, u16)) -> Result<Parts, SimError> {
-    let shipped = || nearest(machine.arch, release).map(Arc::new);
+    let shipped = || nearest(machine.arch, release);
     let table = machine.costs.clone().map_or_else(shipped, Ok);
     let table = table.map_err(|reason| SimError::Costs {
         machine: machine.name.clone(),

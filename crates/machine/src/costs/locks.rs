@@ -143,9 +143,10 @@ impl Operation {
 mod tests {
     use super::super::{CostTable, CostsError, named};
     use super::*;
+    use std::sync::Arc;
 
     fn with_lock(taken: f64) -> CostTable {
-        let mut table = named("arm64-6.12").unwrap();
+        let mut table = Arc::unwrap_or_clone(named("arm64-6.12").unwrap());
         table.operations[0].locks = vec![Lock {
             side: SideName::Give,
             class: LockClass::RunQueue,

@@ -3,6 +3,7 @@
 use super::{CostTable, CostsError};
 use crate::model::Arch;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 macro_rules! tables {
     ($($name:literal),* $(,)?) => {
@@ -22,6 +23,9 @@ const TABLES: &[(&str, &str)] = tables![
     "ppc64el-7.2",
 ];
 
+/// What was parsed of [`TABLES`], which takes milliseconds; each run of a sweep needs one.
+static PARSED: [OnceLock<Arc<CostTable>>; TABLES.len()] = [const { OnceLock::new() }; TABLES.len()];
+
 /// Names of all tables, `ARCH-RELEASE`, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TABLES.iter().map(|(name, _)| *name)
@@ -31,25 +35,29 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// A name that no table has, with those that there are.
-pub fn named(name: &str) -> Result<CostTable, CostsError> {
-    let found = TABLES.iter().find(|(n, _)| *n == name).ok_or_else(|| CostsError::Unknown {
+pub fn named(name: &str) -> Result<Arc<CostTable>, CostsError> {
+    let found = TABLES.iter().position(|(n, _)| *n == name).ok_or_else(|| CostsError::Unknown {
         name: name.to_string(),
         known: names().collect::<Vec<_>>().join(", "),
     })?;
-    CostTable::parse(found.1, name)
+    if let Some(table) = PARSED[found].get() {
+        return Ok(Arc::clone(table));
+    }
+    let table = Arc::new(CostTable::parse(TABLES[found].1, name)?);
+    Ok(Arc::clone(PARSED[found].get_or_init(|| table)))
 }
 
 /// The table called `spec`, or the file `spec` relative to `folder`.
 ///
 /// # Errors
 /// A name that no table has, and files as [`CostTable::parse`] refuses them.
-pub fn find(spec: &str, folder: &Path) -> Result<CostTable, CostsError> {
+pub fn find(spec: &str, folder: &Path) -> Result<Arc<CostTable>, CostsError> {
     if names().any(|name| name == spec) || !spec.ends_with(".toml") {
         return named(spec);
     }
     let file = folder.join(spec).display().to_string();
     match std::fs::read_to_string(&file) {
-        Ok(text) => CostTable::parse(&text, &file),
+        Ok(text) => CostTable::parse(&text, &file).map(Arc::new),
         Err(reason) => Err(CostsError::File { file, reason: reason.to_string() }),
     }
 }
@@ -58,7 +66,7 @@ pub fn find(spec: &str, folder: &Path) -> Result<CostTable, CostsError> {
 ///
 /// # Errors
 /// An architecture without tables.
-pub fn nearest(arch: Arch, release: (u16, u16)) -> Result<CostTable, CostsError> {
+pub fn nearest(arch: Arch, release: (u16, u16)) -> Result<Arc<CostTable>, CostsError> {
     let debian = match arch {
         Arch::X86 => "amd64",
         Arch::Arm64 => "arm64",
@@ -79,7 +87,7 @@ pub fn nearest(arch: Arch, release: (u16, u16)) -> Result<CostTable, CostsError>
 /// The kernels of the tables for `releases` on `arch`, each once, such as `6.12.107+deb13-arm64`; none where nothing was counted.
 pub fn counted_on(arch: Arch, releases: impl Iterator<Item = (u16, u16)>) -> Vec<String> {
     let mut all: Vec<String> =
-        releases.filter_map(|release| Some(nearest(arch, release).ok()?.kernel)).collect();
+        releases.filter_map(|release| Some(nearest(arch, release).ok()?.kernel.clone())).collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -107,9 +115,10 @@ mod tests {
     #[test]
     fn a_name_or_a_file() {
         let dir = tempfile::tempdir().unwrap();
-        let table = CostTable { kernel: "mine".to_string(), ..named("arm64-6.12").unwrap() };
+        let shipped = Arc::unwrap_or_clone(named("arm64-6.12").unwrap());
+        let table = CostTable { kernel: "mine".to_string(), ..shipped };
         std::fs::write(dir.path().join("mine.toml"), toml::to_string(&table).unwrap()).unwrap();
-        assert_eq!(find("mine.toml", dir.path()), Ok(table));
+        assert_eq!(find("mine.toml", dir.path()), Ok(Arc::new(table)));
         assert_eq!(find("arm64-6.12", dir.path()), named("arm64-6.12"));
         for (spec, says) in [
             ("theirs.toml", "theirs.toml: "),

@@ -2,10 +2,11 @@
 
 use machine::Machine;
 use machine::costs::{CostTable, Operation, Peer, Side};
+use std::sync::Arc;
 
 /// A table, and how long an instruction takes.
 pub struct Counted {
-    table: CostTable,
+    table: Arc<CostTable>,
     instruction_ns: f64,
 }
 
