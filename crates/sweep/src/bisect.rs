@@ -174,6 +174,8 @@ impl Bisection {
         if let Some(found) = lacks(&self.choice.variant, others) {
             return file("variant", found, &one_of(others));
         }
+        let only = others[0].to_string();
+        self.choice.variant.get_or_insert(only);
         self.seed = experiment.seed();
         Ok(())
     }
@@ -327,9 +329,9 @@ impl Bisection {
             verdict: judged.map_or(Verdict::NoDifference, |c| c.verdict),
             smallest_percent: judged.map(|c| c.smallest_detectable_percent),
         };
-        let others = swept.cells[0].variants(&about.workload);
-        let variant = self.choice.variant.clone().or(others.get(1).map(|v| (*v).clone()));
-        Ok((point, Names { about, variant: variant.unwrap_or_default() }))
+        let variant = self.choice.variant.clone();
+        let variant = variant.ok_or_else(|| swept.wrong("variant", "none", "one"))?;
+        Ok((point, Names { about, variant }))
     }
 }
 

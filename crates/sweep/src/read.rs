@@ -5,10 +5,10 @@ use crate::dataset::{CELLS, SUMMARY, Summary};
 use crate::error::SweepError;
 use bytes::Bytes;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::FileReader;
 use parquet::record::{Row, RowAccessor};
-use results::ResultsError;
 use results::swept::{Given, Place, Series, Swept};
+use results::{ResultsError, columns};
 use stats::Better;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -70,7 +70,7 @@ pub(crate) fn cell(path: &Path, place: Place) -> Result<Given, SweepError> {
     let unfit = |e: ParquetError| {
         SweepError::from(ResultsError::store(path, "cell", &e.to_string(), "what a cell gave"))
     };
-    let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(unfit)?;
+    let reader = columns::reader(Bytes::from(bytes)).map_err(unfit)?;
     let schema = reader.metadata().file_metadata().schema_descr();
     let columns: Vec<&str> = schema.columns().iter().map(|column| column.name()).collect();
     if columns != COLUMNS {
