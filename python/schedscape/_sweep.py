@@ -243,6 +243,20 @@ def _joblib(parallel: Any) -> Callable[[Iterator[Batch]], Iterable[Given]]:
     def run(batches: Iterator[Batch]) -> Iterable[Given]:
         from joblib import delayed
 
-        return parallel(delayed(run_batch)(batch) for batch in batches)
+        waiting: dict[int, Batch] = {}
+
+        def calls() -> Iterator[Any]:
+            for batch in batches:
+                waiting[batch[0][0]] = batch
+                yield delayed(run_batch)(batch)
+
+        try:
+            for given in parallel(calls()):
+                del waiting[given[0][0]]
+                yield given
+        except Exception as error:
+            # joblib gives up all its calls when one of its processes is lost.
+            for batch in [*waiting.values(), *batches]:
+                yield _lost(batch, error)
 
     return run

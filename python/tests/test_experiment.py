@@ -100,6 +100,9 @@ def test_only_the_simulator_runs_here(few):
     with pytest.raises(schedscape.Error) as caught:
         few.run(engine="vm")
     assert (caught.value.field, caught.value.found) == ("engine", "`vm`")
+    with pytest.raises(schedscape.Error) as caught:
+        few.run(sensitivity="often")
+    assert (caught.value.field, caught.value.found) == ("sensitivity", "`often`")
 
 
 def test_progress_is_told_and_ends_with_all(few):
@@ -130,6 +133,21 @@ def test_what_progress_raises_ends_runs():
 
     with pytest.raises(RuntimeError, match="enough"):
         schedscape.Experiment(**LONG).run(threads=1, progress=tell)
+
+
+def test_what_progress_raises_ends_runs_over_ranges():
+    told = []
+
+    def tell(done, total):
+        told.append((done, total))
+        if total > 800:
+            raise RuntimeError("enough")
+
+    pipe = {"name": "pipe", "runs": 400, "sched_pipe": {"loops": 1000, "loops_run": 100}}
+    with pytest.raises(RuntimeError, match="enough"):
+        schedscape.Experiment(**changed(workload=[pipe])).run(threads=1, robust=True, progress=tell)
+    # Two places at least take 400 runs of both variants each.
+    assert 800 <= told[-1][0] < 1600
 
 
 def test_other_threads_of_python_go_on_meanwhile():

@@ -125,6 +125,58 @@ def test_a_lost_worker_loses_nothing(tmp_path, whole):
     assert files(tmp_path / "out") == whole
 
 
+def processes(words):
+    """Numbers of this user's processes whose command line begins so or has it as a word."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if words in line:
+            found.append(int(path.parent.name))
+    return found
+
+
+def test_a_lost_worker_of_ray_loses_nothing(tmp_path, whole):
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    killed = []
+
+    def kill(done, cells):
+        if done >= 2 and not killed:
+            # Ray names a worker after what it runs.
+            killed.extend(processes("ray::run_batch") or processes("ray::IDLE"))
+            os.kill(killed[0], signal.SIGKILL)
+
+    try:
+        swept = schedscape.sweep(small(), tmp_path / "out", backend="ray", batch=1, progress=kill)
+    finally:
+        ray.shutdown()
+    assert killed and swept.missing == {}
+    assert files(tmp_path / "out") == whole
+
+
+def test_a_lost_process_of_joblib_is_made_up_for_by_the_next_call(tmp_path):
+    many = schedscape.Sweep(BASE, {**GRID, "seed": list(range(10)), "workload.pipe.runs": [50]})
+    out, killed = tmp_path / "out", []
+
+    def kill(done, cells):
+        if not killed:
+            killed.extend(processes("joblib.externals.loky.backend"))
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+
+    parallel = joblib.Parallel(n_jobs=2, return_as="generator_unordered")
+    swept = schedscape.sweep(many, out, backend=parallel, batch=1, progress=kill)
+    assert killed and swept.missing and all("no worker ran it" in why for why in swept.missing.values())
+    there = [name for name in files(out) if name.endswith(".parquet")]
+    assert there and len(there) + len(swept.missing) == 40
+    assert schedscape.sweep(many, out, backend="joblib", workers=2).missing == {}
+    schedscape.sweep(many, tmp_path / "one", workers=1)
+    assert files(out) == files(tmp_path / "one")
+
+
 class Cluster:
     """Dask's scheduler and two workers as processes of their own, at an address that stays."""
 

@@ -4,6 +4,9 @@ import duckdb
 import pandas
 import polars
 import pyarrow
+import schedscape
+
+from conftest import FEW
 
 
 def test_samples_have_a_row_for_each_value(results):
@@ -34,6 +37,29 @@ def test_comparisons_say_what_the_command_says(results):
     found = results.to_dict()["workloads"][0]["metrics"][0]["variants"][1]["comparison"]
     assert found["percent"]["estimate"] == row["percent"]
     assert results.compare("csv").count("\n") > 1
+
+
+def test_moved_constants_say_what_the_command_says(results):
+    variants = [FEW["variant"][0], {"name": "v5", "kernel": "4.18", "mechanisms": {"small-core-smt": True}}]
+    pipe = {"name": "pipe", "runs": 30, "sched_pipe": {"loops": 1000000, "loops_run": 300}}
+    experiment = schedscape.Experiment(**{**FEW, "variant": variants, "workload": [pipe]})
+    moved = experiment.run(sensitivity="always", robust=True)
+    [row] = polars.DataFrame(moved.robustness()).rows(named=True)
+    [same] = polars.DataFrame(moved.comparisons()).rows(named=True)
+    assert all(row[name] == same[name] for name in ("workload", "name", "variant", "percent", "low", "high", "verdict"))
+    # What a line costs between small cores decides whether v5 gains.
+    assert (row["verdict"], row["conclusion"]) == ("better", "undecided") and "handover_big_core_ns" in row["turned_by"]
+    assert row["least"] < 0 < row["percent"] < row["most"] and row["opposite"] + row["unproven"] > 0
+    said = " ".join(str(moved).split())
+    assert f"Over {row['constants']} constants: UNDECIDED." in said
+    swings = polars.DataFrame(moved.swings())
+    assert 0 < swings.height <= 3 and all(name in said for name in swings["constant"])
+    assert (swings["low"] < swings["high"]).all() and (swings["low"] <= swings["value"]).all()
+    hangs = polars.DataFrame(moved.elasticities())
+    assert 0 < hangs.height <= 3 and (hangs["low"] * hangs["high"] > 0).all()
+    assert experiment.run(threads=1, sensitivity="always", robust=True) == moved
+    # What was not asked for has no rows.
+    assert len(results.robustness()) == len(results.swings()) == len(results.elasticities()) == 0
 
 
 def test_libraries_agree(results):

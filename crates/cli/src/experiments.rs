@@ -12,7 +12,7 @@ use crate::sources::{self, libraries};
 use crate::this_computer;
 use definition::{ExperimentFile, Plan};
 use experiment::journal::Identity;
-use experiment::{ExperimentError, Journal, Progress, SourceEngine, When};
+use experiment::{ExperimentError, Further, Journal, Progress, SourceEngine, When};
 use report::{Layout, json, setup, text};
 use results::analysis::resampling;
 use results::robust::Robustness;
@@ -281,7 +281,8 @@ fn sensitivity(
         return Ok(None);
     }
     let run = |progress: &(dyn Fn(usize, usize) + Sync)| {
-        experiment::sensitivity(plan, results, when, args.threads, journal, progress)
+        let further = Further { journal, progress, ..Further::new(args.threads) };
+        experiment::sensitivity(plan, results, when, further)
     };
     with_bar(&format!("{}: constants moved", plan.file.name), run).map(Some)
 }
@@ -330,7 +331,8 @@ fn robustness(
         return Ok(None);
     }
     let run = |progress: &(dyn Fn(usize, usize) + Sync)| {
-        experiment::robustness(plan, results, args.threads, journal, progress)
+        let further = Further { journal, progress, ..Further::new(args.threads) };
+        experiment::robustness(plan, results, further)
     };
     with_bar(&format!("{}: over ranges", plan.file.name), run).map(Some)
 }

@@ -30,6 +30,7 @@ pub use error::ExperimentError;
 pub use groups::check_groups;
 pub use heat::heat;
 pub use journal::Journal;
+pub use moving::Further;
 pub use prefetch_sweep::sweep;
 pub use robust::robustness;
 pub use run::{Progress, run, run_from};

@@ -1,9 +1,9 @@
 //! Runs with moved constants: which constants matter to a workload, and runs at other values of them.
 
-use crate::ExperimentError;
 use crate::engine::{Engine, EngineError, SimEngine, SimJob};
 use crate::journal::Journal;
 use crate::run::prepare_on;
+use crate::{ExperimentError, Stoppable};
 use definition::Plan;
 use machine::Machine;
 use machine::costs::nearest;
@@ -19,12 +19,32 @@ pub(crate) type Ran = Result<Vec<f64>, String>;
 /// By what a constant of this name is multiplied at its lower and its upper end.
 pub(crate) type Ends<'a> = &'a (dyn Fn(&str) -> [f64; 2] + Sync);
 
+/// How further runs of an experiment are made. The number of threads changes nothing.
+#[derive(Clone, Copy)]
+pub struct Further<'a> {
+    /// Threads; 0 for one a CPU.
+    pub threads: usize,
+    /// Runs that it has are not made again.
+    pub journal: Option<&'a Journal>,
+    /// Once it is stopped, no run begins: [`ExperimentError::Stopped`].
+    pub until: Option<&'a Stoppable>,
+    /// Told of runs done, and of runs wanted so far.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+impl Further<'_> {
+    /// On so many threads, each run made, and nobody told.
+    pub fn new(threads: usize) -> Further<'static> {
+        Further { threads, journal: None, until: None, progress: &|_, _| () }
+    }
+}
+
 /// What all runs need.
 pub(crate) struct Moving<'a> {
     pub(crate) plan: &'a Plan,
     /// Of the constants as they are.
     pub(crate) results: &'a Results,
-    pub(crate) journal: Option<&'a Journal>,
+    pub(crate) further: Further<'a>,
 }
 
 /// Constants that change a run of a workload when they move, and those that the simulator refuses then.
@@ -183,11 +203,15 @@ impl Moving<'_> {
     ) -> Result<Ran, ExperimentError> {
         let plan = self.plan;
         let of = (plan.file.workloads[w].name.as_str(), plan.file.variants[v].name.as_str());
-        if let Some(run) = self.journal.and_then(|j| j.run(of, number, Some(called))) {
+        let Further { journal, until, .. } = self.further;
+        if until.is_some_and(Stoppable::is_stopped) {
+            return Err(ExperimentError::Stopped);
+        }
+        if let Some(run) = journal.and_then(|j| j.run(of, number, Some(called))) {
             return Ok(Ok(run.metrics.clone()));
         }
         let run = run(plan.seed(v, number));
-        if let (Ok(run), Some(journal)) = (&run, self.journal) {
+        if let (Ok(run), Some(journal)) = (&run, journal) {
             journal.keep(of, run, Some(called))?;
         }
         Ok(run.map(|run| run.metrics))

@@ -3,8 +3,7 @@
 
 use crate::ExperimentError;
 use crate::engine::{Engine, SimEngine, SimJob};
-use crate::journal::Journal;
-use crate::moving::{Matter, Moving, Ran, design_runs, left, rows};
+use crate::moving::{Further, Matter, Moving, Ran, design_runs, left, rows};
 use definition::Plan;
 use machine::constants::COUNTED_FACTOR;
 use rayon::prelude::*;
@@ -15,24 +14,22 @@ use results::sensitivity::{INSTRUCTIONS, LINES, Row};
 use stats::{Resampling, TwoLevel};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs every workload of `plan` over the ranges of the constants that matter to it, on `threads` threads (0: one a CPU), those
-/// apart that `journal` has; `results` are those of the constants as they are. `progress` is told runs done, and runs wanted so
-/// far: what the first ones give decides what else is run. The number of threads changes nothing.
+/// Runs every workload of `plan` over the ranges of the constants that matter to it; `results` are those of the constants as they
+/// are. What the first runs give decides what else is wanted.
 ///
 /// # Errors
-/// An experiment that cannot be prepared, and a journal that cannot be written. A workload whose runs fail when its constants
-/// are moved is left out, with the reason.
+/// An experiment that cannot be prepared, a journal that cannot be written, and somebody who stops it. A workload whose runs fail
+/// when its constants are moved is left out, with the reason.
 pub fn robustness(
     plan: &Plan,
     results: &Results,
-    threads: usize,
-    journal: Option<&Journal>,
-    progress: &(dyn Fn(usize, usize) + Sync),
+    further: Further<'_>,
 ) -> Result<Robustness, ExperimentError> {
-    let pool = crate::run::pool(plan, threads)?;
+    let pool = crate::run::pool(plan, further.threads)?;
     let resampling = resampling().map_err(results::ResultsError::from)?;
+    let progress = further.progress;
     let tally = Tally { progress, done: AtomicUsize::new(0), wanted: AtomicUsize::new(0) };
-    let moving = Moving { plan, results, journal };
+    let moving = Moving { plan, results, further };
     let (mut workloads, mut left_out) = (Vec::new(), Vec::new());
     for (w, entry) in plan.file.workloads.iter().enumerate() {
         let of = Over { moving: &moving, tally: &tally, resampling: &resampling, w };

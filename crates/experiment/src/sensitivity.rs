@@ -4,8 +4,7 @@
 //! number, and once more as its mirror.
 
 use crate::ExperimentError;
-use crate::journal::Journal;
-use crate::moving::{Matter, Moving, Ran, design_runs, left, rows};
+use crate::moving::{Further, Matter, Moving, Ran, design_runs, left, rows};
 use definition::Plan;
 use rayon::prelude::*;
 use results::Results;
@@ -39,22 +38,19 @@ struct Task {
     mirrored: bool,
 }
 
-/// Runs workloads of `plan` with moved constants, on `threads` threads (0: one a CPU), those apart that `journal` has; `results`
-/// are those of the constants as they are. `progress` is told runs done and runs in all. The number of threads changes nothing.
+/// Runs workloads of `plan` with moved constants; `results` are those of the constants as they are.
 ///
 /// # Errors
-/// An experiment that cannot be prepared, and a journal that cannot be written. A workload whose runs fail when its constants
+/// An experiment that cannot be prepared, a journal that cannot be written, and somebody who stops it. A workload whose runs fail when its constants
 /// are moved is left out, with the reason.
 pub fn sensitivity(
     plan: &Plan,
     results: &Results,
     when: When,
-    threads: usize,
-    journal: Option<&Journal>,
-    progress: &(dyn Fn(usize, usize) + Sync),
+    further: Further<'_>,
 ) -> Result<Sensitivity, ExperimentError> {
-    let pool = crate::run::pool(plan, threads)?;
-    let moving = Moving { plan, results, journal };
+    let pool = crate::run::pool(plan, further.threads)?;
+    let (moving, progress) = (Moving { plan, results, further }, further.progress);
     let (mut all, mut left_out) = (Vec::new(), Vec::new());
     for w in 0..plan.file.workloads.len() {
         match pool.install(|| ready(&moving, w, when))? {

@@ -21,6 +21,11 @@ impl Stoppable {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// Whether [`Stoppable::stop`] was called.
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Refuses an experiment of which some variant runs under a kernel tree's own code, which needs a process for itself.
     ///
     /// # Errors
@@ -55,7 +60,7 @@ impl Engine for Stoppable {
     }
 
     fn run(&self, job: &SimJob, run: u32, seed: u64) -> Result<Run, EngineError> {
-        match self.0.load(Ordering::Relaxed) {
+        match self.is_stopped() {
             true => Err(EngineError::Stopped),
             false => SimEngine.run(job, run, seed),
         }

@@ -3,7 +3,7 @@
 
 use definition::{ExperimentFile, Plan};
 use experiment::journal::Identity;
-use experiment::{Journal, SimEngine, robustness};
+use experiment::{Further, Journal, SimEngine, robustness};
 use results::Results;
 use results::analysis::{Analysis, resampling};
 use results::robust::{Conclusion, Robust, Robustness};
@@ -40,7 +40,7 @@ fn explored(
     threads: usize,
     journal: Option<&Journal>,
 ) -> Robustness {
-    robustness(plan, results, threads, journal, &|_, _| ()).expect("runs")
+    robustness(plan, results, Further { journal, ..Further::new(threads) }).expect("runs")
 }
 
 /// The machine's file with a range for each constant: its value divided and multiplied by 1.03, for `wide` by 10 and 2.

@@ -2,7 +2,7 @@
 
 use definition::{ExperimentFile, Plan};
 use experiment::journal::Identity;
-use experiment::{Journal, SimEngine, When, sensitivity};
+use experiment::{Further, Journal, SimEngine, When, sensitivity};
 use results::Results;
 use results::sensitivity::{INSTRUCTIONS, LINES, Sensitivity};
 use std::path::Path;
@@ -22,7 +22,7 @@ fn stored(plan: &Plan) -> Results {
 }
 
 fn moved(plan: &Plan, when: When, threads: usize) -> Sensitivity {
-    sensitivity(plan, &stored(plan), when, threads, None, &|_, _| ()).expect("runs")
+    sensitivity(plan, &stored(plan), when, Further::new(threads)).expect("runs")
 }
 
 #[test]
@@ -94,7 +94,8 @@ fn threads_and_interruptions_change_nothing() {
     let dir = temporary.path().join("kept");
     let journal = open(&dir);
     let stored = stored(&plan);
-    sensitivity(&plan, &stored, When::Cheap, 1, Some(&journal), &|_, _| ()).expect("runs");
+    let further = Further { journal: Some(&journal), ..Further::new(1) };
+    sensitivity(&plan, &stored, When::Cheap, further).expect("runs");
     drop(journal);
     // Half of the file is what an interruption may leave, the last line cut.
     let path = temporary.path().join("kept.partial");
@@ -103,7 +104,8 @@ fn threads_and_interruptions_change_nothing() {
     let journal = open(&dir);
     let seen = Mutex::new(Vec::new());
     let note = |done, all| seen.lock().expect("no panic").push((done, all));
-    let resumed = sensitivity(&plan, &stored, When::Cheap, 2, Some(&journal), &note).expect("runs");
+    let further = Further { journal: Some(&journal), progress: &note, ..Further::new(2) };
+    let resumed = sensitivity(&plan, &stored, When::Cheap, further).expect("runs");
     assert_eq!(resumed, whole);
     let runs = 2 * 32 * (2 + 3);
     assert_eq!(seen.into_inner().expect("no panic").last(), Some(&(runs, runs)));

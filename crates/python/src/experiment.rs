@@ -3,8 +3,9 @@
 use crate::error::{argument, fail, plain};
 use crate::json::{table_of, to_python};
 use crate::results::Results;
+use crate::waiting::Asked;
 use crate::{trace, waiting};
-use ::experiment::Stoppable;
+use ::experiment::{Stoppable, When};
 use definition::{ExperimentFile, Plan, toml_of};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -31,6 +32,16 @@ pub struct Experiment {
 impl Experiment {
     fn plan(&self) -> PyResult<Plan> {
         Plan::new(self.file.clone(), &self.path).map_err(fail)
+    }
+}
+
+/// Whose constants are moved.
+fn when(sensitivity: &str) -> PyResult<Option<When>> {
+    match sensitivity {
+        "never" => Ok(None),
+        "cheap" => Ok(Some(When::Cheap)),
+        "always" => Ok(Some(When::Always)),
+        found => Err(argument("sensitivity", &format!("`{found}`"), "never, cheap or always")),
     }
 }
 
@@ -109,25 +120,32 @@ impl Experiment {
     /// `engine` is "sim"; guests and this computer's own kernel are the command's. `threads` is the number of threads, 0 for one a CPU.
     /// `progress` is called with the runs done and the runs in all; `True` shows a bar of tqdm where that is installed.
     ///
+    /// `sensitivity` says whose constants are moved, so that `Results.elasticities` tells on which of them verdicts hang: those of
+    /// workloads for which it takes no more runs than they have ("cheap"), of all ("always"), of none ("never"). With `robust`,
+    /// constants are moved over their ranges, and `Results.robustness` tells which answers hold there. Both are further runs.
+    ///
     /// The interpreter's lock is free meanwhile. Ctrl-C raises `KeyboardInterrupt` when the runs that have begun have ended.
-    #[pyo3(signature = (engine="sim", threads=0, progress=None))]
+    #[pyo3(signature = (engine="sim", threads=0, progress=None, *, sensitivity="never", robust=false))]
     fn run(
         &self,
         py: Python<'_>,
         engine: &str,
         threads: usize,
         progress: Option<Bound<'_, PyAny>>,
+        sensitivity: &str,
+        robust: bool,
     ) -> PyResult<Results> {
         if engine != "sim" {
             let expected = "sim; the command `schedscape run` has the others";
             return Err(argument("engine", &format!("`{engine}`"), expected));
         }
+        let asked = Asked { sensitivity: when(sensitivity)?, robust };
         let plan = self.plan()?;
         let reporter = py
             .import("schedscape._progress")?
             .call_method1("reporter", (progress, self.name(), "run"))?;
         let tell = Some(reporter.clone()).filter(|r| !r.is_none()).map(Bound::unbind);
-        let ran = waiting::run(py, &plan, threads, tell.as_ref());
+        let ran = waiting::run(py, &plan, threads, asked, tell.as_ref());
         if !reporter.is_none() {
             reporter.call_method0("close")?;
         }

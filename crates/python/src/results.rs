@@ -108,6 +108,25 @@ impl Results {
         Table::of(self.analysed(py, |analysis| Ok(frames::comparisons(analysis)))?)
     }
 
+    /// A row for each metric of each variant against the baseline over the ranges of constants, where `run` was asked for that: the
+    /// percent change, what holds over the ranges (robust, undecided, no-difference-shown), the least and the largest change that full
+    /// runs found, and the constants that turn the sign.
+    fn robustness(&self, py: Python<'_>) -> PyResult<Table> {
+        Table::of(self.analysed(py, |analysis| Ok(frames::robustness(analysis)))?)
+    }
+
+    /// A row for each of the three constants that move a comparison most from end to end of their range: value, range, who gave the
+    /// range, and the percent change at both ends.
+    fn swings(&self, py: Python<'_>) -> PyResult<Table> {
+        Table::of(self.analysed(py, |analysis| Ok(frames::swings(analysis)))?)
+    }
+
+    /// A row for each of the three constants on which a comparison hangs most, where `run` was asked for `sensitivity`: points of percent
+    /// change for each unit of the constant's natural logarithm, with an interval, and the verdict with the constant smaller and larger.
+    fn elasticities(&self, py: Python<'_>) -> PyResult<Table> {
+        Table::of(self.analysed(py, |analysis| Ok(frames::elasticities(analysis)))?)
+    }
+
     /// What `schedscape compare` prints: `layout` is "whole" or "csv".
     #[pyo3(signature = (layout="whole"))]
     fn compare(&self, py: Python<'_>, layout: &str) -> PyResult<String> {

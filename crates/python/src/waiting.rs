@@ -1,10 +1,11 @@
 //! Work that goes on in other threads while Python's thread looks for ctrl-C and tells of progress.
 
 use crate::error::fail;
-use ::experiment::Stoppable;
+use ::experiment::{ExperimentError, Further, Stoppable, When};
 use definition::Plan;
 use pyo3::prelude::*;
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::scope;
@@ -16,7 +17,17 @@ const LOOK: Duration = Duration::from_millis(50);
 /// What is told of progress: done, and in all.
 pub type Note<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// All runs of `plan` on `threads` threads, without the interpreter's lock. `tell` is called with the runs done and the runs in all.
+/// What is asked of an experiment beside its runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked {
+    /// Which workloads' constants are moved; none.
+    pub sensitivity: Option<When>,
+    /// Whether constants are moved over their ranges.
+    pub robust: bool,
+}
+
+/// All runs of `plan` on `threads` threads, and what else was `asked`, without the interpreter's lock. `tell` is called with the runs done
+/// and the runs in all; each question adds its own to both.
 ///
 /// # Errors
 /// What the experiment refuses; what `tell` raises, and `KeyboardInterrupt`: then runs that have begun end first.
@@ -24,18 +35,46 @@ pub fn run(
     py: Python<'_>,
     plan: &Plan,
     threads: usize,
+    asked: Asked,
     tell: Option<&Py<PyAny>>,
 ) -> PyResult<::results::Results> {
     Stoppable::check(plan).map_err(fail)?;
     let engine = Stoppable::default();
-    let runs = |note: Note<'_>| {
-        ::experiment::run(plan, &engine, threads, &|p| note(p.runs, p.runs_in_all))
-    };
-    let (results, raised) = py.detach(|| watched(tell, &|| engine.stop(), runs));
+    let work = |note: Note<'_>| answered(plan, &engine, threads, asked, note);
+    let (results, raised) = py.detach(|| watched(tell, &|| engine.stop(), work));
     match raised {
         Some(raised) => Err(raised),
         None => results.map_err(fail),
     }
+}
+
+fn answered(
+    plan: &Plan,
+    engine: &Stoppable,
+    threads: usize,
+    asked: Asked,
+    note: Note<'_>,
+) -> Result<::results::Results, ExperimentError> {
+    let so_far = AtomicUsize::new(0);
+    let progress = |before: usize, done: usize, all: usize| {
+        so_far.fetch_max(before + all, Ordering::Relaxed);
+        note(before + done, before + all);
+    };
+    let mut results =
+        ::experiment::run(plan, engine, threads, &|p| progress(0, p.runs, p.runs_in_all))?;
+    if let Some(when) = asked.sensitivity {
+        let before = so_far.load(Ordering::Relaxed);
+        let progress = |done, all| progress(before, done, all);
+        let further = Further { until: Some(engine), progress: &progress, ..Further::new(threads) };
+        results.sensitivity = Some(::experiment::sensitivity(plan, &results, when, further)?);
+    }
+    if asked.robust {
+        let before = so_far.load(Ordering::Relaxed);
+        let progress = |done, all| progress(before, done, all);
+        let further = Further { until: Some(engine), progress: &progress, ..Further::new(threads) };
+        results.robustness = Some(::experiment::robustness(plan, &results, further)?);
+    }
+    Ok(results)
 }
 
 /// Does `work` in another thread and waits for it. What `tell` or a signal raises meanwhile calls `stop`, and is returned when the work

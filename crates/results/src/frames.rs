@@ -1,5 +1,9 @@
 //! Results as tables for those who look at them with a data-frame library: a row a value, names and units beside it.
 
+mod moved;
+
+pub use moved::{elasticities, robustness, swings};
+
 use crate::analysis::{Analysis, MetricAnalysis};
 use crate::columns::{Column, Table, Values};
 use crate::effects::{Effect, EffectMap};

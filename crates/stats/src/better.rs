@@ -29,7 +29,8 @@ impl Better {
         let rise = if base == 0.0 { f64::INFINITY } else { 100.0 * new / base - 100.0 };
         match self {
             Better::Higher => rise,
-            Better::Lower => -rise,
+            // No change is 0, not -0.
+            Better::Lower => 0.0 - rise,
         }
     }
 
@@ -51,6 +52,7 @@ mod tests {
         assert_eq!(Better::Higher.percent(50.0, 60.0), 20.0);
         assert_eq!(Better::Lower.percent(50.0, 60.0), -20.0);
         assert_eq!(Better::Lower.percent(50.0, 25.0), 50.0);
+        assert!(Better::Lower.percent(50.0, 50.0).is_sign_positive());
     }
 
     #[test]

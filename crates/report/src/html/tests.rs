@@ -1,7 +1,7 @@
 use super::*;
 use crate::page_testing::{HOSTILE, is_text, loads_nothing, parsed};
 use definition::ExperimentFile;
-use experiment::SimEngine;
+use experiment::{Further, SimEngine, When};
 use results::{
     Accel, Computer, Engine, Fact, MetricInfo, Results, Run, VariantRuns, WorkloadResults,
 };
@@ -359,7 +359,7 @@ fn what_holds_over_the_ranges_of_constants_has_a_section() {
     let mut results = results(&plan);
     let none = report(Ok(&plan), &results).html().expect("a page");
     assert!(!none.contains("id=\"ranges\""));
-    let found = experiment::robustness(&plan, &results, 1, None, &|_, _| ());
+    let found = experiment::robustness(&plan, &results, Further::new(1));
     results.robustness = Some(found.expect("runs"));
     let html = report(Ok(&plan), &results).html().expect("a page");
     let page = parsed(&html);
@@ -385,8 +385,7 @@ fn constants_on_which_verdicts_hang_have_a_section() {
     let mut results = results(&plan);
     let none = report(Ok(&plan), &results).html().expect("a page");
     assert!(!none.contains("id=\"constants\""));
-    let moved =
-        experiment::sensitivity(&plan, &results, experiment::When::Always, 1, None, &|_, _| ());
+    let moved = experiment::sensitivity(&plan, &results, When::Always, Further::new(1));
     let mut moved = moved.expect("runs");
     moved.left_out.push(results::sensitivity::LeftOut {
         workload: "kept <apart>".to_string(),

@@ -22,6 +22,17 @@ pub enum Conclusion {
     NoDifferenceShown,
 }
 
+impl Conclusion {
+    /// Its name, as JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Conclusion::Robust => "robust",
+            Conclusion::Undecided => "undecided",
+            Conclusion::NoDifferenceShown => "no-difference-shown",
+        }
+    }
+}
+
 /// A comparison over the ranges of constants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Robust {
