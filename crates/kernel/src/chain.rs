@@ -20,7 +20,7 @@ const ZEN_VENDORS: [&str; 2] = ["AuthenticAMD", "HygonGenuine"];
 
 /// Distance above which a NUMA level neither balances fork and exec nor pulls wake-ups
 /// (`RECLAIM_DISTANCE`, from 5.4 on the initial value of `node_reclaim_distance`).
-fn reclaim_distance(machine: &Machine, kernel: &Kernel) -> u32 {
+pub fn reclaim_distance(machine: &Machine, kernel: &Kernel) -> u32 {
     match machine.arch {
         Arch::Powerpc => 10,
         Arch::X86 if raises_reclaim_distance(machine, kernel) => 32,

@@ -41,6 +41,7 @@ mod wrong;
 mod x86;
 
 pub use build::{build, build_after_offline};
+pub use chain::reclaim_distance;
 pub use config::Kernel;
 pub use domain::{Domain, Domains, Group};
 pub use flags::SdFlags;

@@ -228,7 +228,7 @@ mod tests {
             levels: vec![],
             idle_states: vec![],
             polling: None,
-            reclaim_distance: None,
+            reclaim_distance: 30,
         };
         let (features, sysctls, offline) = (vec![], vec![], vec![]);
         let request = Request { library: library.into(), shape, features, sysctls, offline };

@@ -107,7 +107,7 @@ impl Boards {
             level: levels.as_ptr(),
             idle_states: idle_states.len() as u32,
             idle_state: idle_states.as_ptr(),
-            reclaim_distance: shape.reclaim_distance.unwrap_or(0),
+            reclaim_distance: shape.reclaim_distance,
         };
         let (_places, _levels, _distances, _idle_states, _names, _masks) =
             (places, levels, distances, idle_states, names, masks.kept);

@@ -2,14 +2,12 @@
 
 use crate::TreeError;
 use kernel::cpuidle::{Polling, polling};
-use kernel::{Kernel, MechanismId, SdFlags};
+use kernel::{Kernel, SdFlags, reclaim_distance};
 use machine::{Arch, CacheKind, CpuSet, IdleState, Machine};
 use serde::{Deserialize, Serialize};
 
 /// Levels that the kernel adds itself, from the distances of nodes.
 const OF_NUMA: [&str; 2] = ["NODE", "NUMA"];
-/// What `node_reclaim_distance` is on AMD's Zen (`init_amd_zn`).
-const ZEN_RECLAIM_DISTANCE: u32 = 32;
 
 /// One CPU. Masks hold offline CPUs too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,8 +64,8 @@ pub struct Shape {
     pub idle_states: Vec<IdleState>,
     /// How the first of them polls, if it does.
     pub polling: Option<Polling>,
-    /// `node_reclaim_distance`, where the machine has another than the kernel.
-    pub reclaim_distance: Option<u32>,
+    /// `node_reclaim_distance`: a library is built without the header in which an architecture says it.
+    pub reclaim_distance: u32,
 }
 
 impl Shape {
@@ -104,7 +102,6 @@ impl Shape {
                 package_cpus,
             }
         };
-        let zen = kernel.has(MechanismId::ZenReclaimDistance);
         Ok(Shape {
             places: (0..machine.cpus.len()).map(place).collect(),
             distances: match machine.nodes.is_empty() {
@@ -114,7 +111,7 @@ impl Shape {
             levels,
             idle_states: machine.idle_states.clone(),
             polling: polling(machine, kernel),
-            reclaim_distance: (zen && machine.arch == Arch::X86).then_some(ZEN_RECLAIM_DISTANCE),
+            reclaim_distance: reclaim_distance(machine, kernel),
         })
     }
 }
@@ -153,6 +150,20 @@ mod tests {
         assert_eq!(shape.places[1].llc.to_string(), "0-7");
         let json = serde_json_free(&shape);
         assert_eq!(json, shape);
+    }
+
+    #[test]
+    fn reclaim_distances_are_the_architectures() {
+        for (name, release, distance) in [
+            ("power10", (6, 12), 10),
+            ("kunpeng920-4node", (6, 12), 30),
+            ("epyc-7742-2s-nps1", (6, 12), 32),
+            ("epyc-7742-2s-nps1", (5, 3), 30),
+        ] {
+            let kernel = Kernel::new(Version::new(release.0, release.1));
+            let shape = Shape::of(&machine::resolve(name).unwrap(), &kernel).unwrap();
+            assert_eq!(shape.reclaim_distance, distance, "{name}");
+        }
     }
 
     /// Through a form that a process can be told in.

@@ -55,7 +55,7 @@ struct sc_machine {
 	const sc_u32 *distances;	/* nodes x nodes */
 	const struct sc_level *level;	/* lowest first, without NUMA */
 	const struct sc_idle_state *idle_state;
-	sc_u32 reclaim_distance;	/* node_reclaim_distance; 0 for the kernel's own */
+	sc_u32 reclaim_distance;	/* node_reclaim_distance */
 };
 
 /* Interrupts, as bits. */

@@ -70,8 +70,7 @@ void sc_masks_setup(void)
 	if (m->levels > MOST_LEVELS)
 		panic("%u levels of domains, expected at most %d", m->levels, MOST_LEVELS);
 	nr_node_ids = m->nodes;
-	if (m->reclaim_distance)
-		node_reclaim_distance = m->reclaim_distance;
+	node_reclaim_distance = m->reclaim_distance;
 	for (node = 0; node < m->nodes; node++)
 		for (state = 0; state < NR_NODE_STATES; state++)
 			if (state != N_CPU)
