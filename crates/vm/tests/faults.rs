@@ -1,6 +1,7 @@
 //! What can happen to a guest, with a shell script in QEMU's place: each ends with its own message and the console's last
 //! lines, and leaves neither a process nor a file.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use vm::board::Board;
 use vm::boot::Limits;
 use vm::capture::Capture;
 use vm::qemu::Qemu;
-use vm::{Arch, KernelImage};
+use vm::{Arch, KernelImage, VmError};
 
 /// A directory with a guest whose QEMU does `script`.
 struct Lab {
@@ -43,7 +44,17 @@ impl Lab {
             config: path("config"),
             modules: None,
         };
-        let qemu = Qemu::at(&program).unwrap();
+        // A child that another test forks meanwhile has the file open for writing until it executes its program.
+        let qemu = loop {
+            match Qemu::at(&program) {
+                Err(VmError::Program { source, .. })
+                    if source.kind() == ErrorKind::ExecutableFileBusy =>
+                {
+                    std::thread::yield_now();
+                }
+                found => break found.unwrap(),
+            }
+        };
         Lab { qemu, board: Board::of(&machine, false).unwrap(), kernel, dir }
     }
 
