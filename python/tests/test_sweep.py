@@ -126,16 +126,22 @@ def test_a_lost_worker_loses_nothing(tmp_path, whole):
 
 
 def processes(words):
-    """Numbers of this user's processes whose command line begins so or has it as a word."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    """Numbers of the processes below this one that have ``words`` in their command line."""
+    parents, found = {}, []
+    for path in Path("/proc").glob("[0-9]*"):
         try:
-            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            # What follows the name, which may hold anything: state, parent.
+            parents[int(path.name)] = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            if words in (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"):
+                found.append(int(path.name))
         except OSError:
             continue
-        if words in line:
-            found.append(int(path.parent.name))
-    return found
+
+    def is_below(process):
+        above = parents.get(process, 0)
+        return above == os.getpid() or (above != 0 and is_below(above))
+
+    return [process for process in found if is_below(process)]
 
 
 def test_a_lost_worker_of_ray_loses_nothing(tmp_path, whole):
