@@ -48,6 +48,7 @@ pub fn run(
     }
 }
 
+/// The runs, and then the answers to what else is asked.
 fn answered(
     plan: &Plan,
     engine: &Stoppable,
@@ -55,26 +56,42 @@ fn answered(
     asked: Asked,
     note: Note<'_>,
 ) -> Result<::results::Results, ExperimentError> {
-    let so_far = AtomicUsize::new(0);
-    let progress = |before: usize, done: usize, all: usize| {
-        so_far.fetch_max(before + all, Ordering::Relaxed);
-        note(before + done, before + all);
-    };
+    let told = Told { note, all: AtomicUsize::new(0) };
     let mut results =
-        ::experiment::run(plan, engine, threads, &|p| progress(0, p.runs, p.runs_in_all))?;
+        ::experiment::run(plan, engine, threads, &|p| told.tell(0, p.runs, p.runs_in_all))?;
     if let Some(when) = asked.sensitivity {
-        let before = so_far.load(Ordering::Relaxed);
-        let progress = |done, all| progress(before, done, all);
-        let further = Further { until: Some(engine), progress: &progress, ..Further::new(threads) };
-        results.sensitivity = Some(::experiment::sensitivity(plan, &results, when, further)?);
+        let moved = told.next(engine, threads, |further| {
+            ::experiment::sensitivity(plan, &results, when, further)
+        });
+        results.sensitivity = Some(moved?);
     }
     if asked.robust {
-        let before = so_far.load(Ordering::Relaxed);
-        let progress = |done, all| progress(before, done, all);
-        let further = Further { until: Some(engine), progress: &progress, ..Further::new(threads) };
-        results.robustness = Some(::experiment::robustness(plan, &results, further)?);
+        let moved =
+            told.next(engine, threads, |further| ::experiment::robustness(plan, &results, further));
+        results.robustness = Some(moved?);
     }
     Ok(results)
+}
+
+/// Progress over several questions, each of which counts its own runs.
+struct Told<'a> {
+    note: Note<'a>,
+    /// Runs in all, of all questions so far.
+    all: AtomicUsize,
+}
+
+impl Told<'_> {
+    fn tell(&self, before: usize, done: usize, all: usize) {
+        self.all.fetch_max(before + all, Ordering::Relaxed);
+        (self.note)(before + done, before + all);
+    }
+
+    /// What `ask` gives, whose runs are told as further ones.
+    fn next<T>(&self, engine: &Stoppable, threads: usize, ask: impl FnOnce(Further<'_>) -> T) -> T {
+        let before = self.all.load(Ordering::Relaxed);
+        let progress = |done, all| self.tell(before, done, all);
+        ask(Further { until: Some(engine), progress: &progress, ..Further::new(threads) })
+    }
 }
 
 /// Does `work` in another thread and waits for it. What `tell` or a signal raises meanwhile calls `stop`, and is returned when the work
