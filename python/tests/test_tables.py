@@ -48,8 +48,8 @@ def test_moved_constants_say_what_the_command_says(results):
     [same] = polars.DataFrame(moved.comparisons()).rows(named=True)
     assert all(row[name] == same[name] for name in ("workload", "name", "variant", "percent", "low", "high", "verdict"))
     # What a line costs between small cores decides whether v5 gains.
-    assert (row["verdict"], row["conclusion"]) == ("better", "undecided") and "handover_big_core_ns" in row["turned_by"]
-    assert row["least"] < 0 < row["percent"] < row["most"] and row["opposite"] + row["unproven"] > 0
+    assert (row["verdict"], row["conclusion"]) == ("worse", "undecided") and "handover_big_core_ns" in row["turned_by"]
+    assert row["least"] < row["percent"] < 0 < row["most"] and row["opposite"] + row["unproven"] > 0
     said = " ".join(str(moved).split())
     assert f"Over {row['constants']} constants: UNDECIDED." in said
     swings = polars.DataFrame(moved.swings())

@@ -56,7 +56,7 @@ fn ranges(wide: Option<&str>) -> String {
             value = found.parse().expect("a number");
         }
         if line.starts_with("source = ") && value > 0.0 {
-            let (down, up) = if wide == Some(name) { (10.0_f64, 2.0_f64) } else { (1.03, 1.03) };
+            let (down, up) = if wide == Some(name) { (2.0_f64, 10.0_f64) } else { (1.03, 1.03) };
             let most = if value <= 1.0 { 1.0 } else { f64::MAX };
             let (low, high) = (value / down, f64::min(value * up, most));
             text.push_str(&format!(
