@@ -43,11 +43,14 @@ fn explored(
     robustness(plan, results, Further { journal, ..Further::new(threads) }).expect("runs")
 }
 
-/// The machine's file with a range for each constant: its value divided and multiplied by 1.03, for `wide` by 10 and 2.
+/// The machine's file with 20 ns between small cores, and a range for each constant: its value divided and multiplied by 1.03, for
+/// `wide` by 10 and 2.
 fn ranges(wide: Option<&str>) -> String {
     let mut text = String::new();
     let (mut name, mut value) = ("", 0.0_f64);
-    for line in MACHINE.lines().filter(|line| !line.starts_with("range = ")) {
+    // At the catalog's value these few runs prove nothing.
+    let machine = MACHINE.replace("value = 6.8\n", "value = 20\n");
+    for line in machine.lines().filter(|line| !line.starts_with("range = ")) {
         text.push_str(&format!("{line}\n"));
         if let Some(found) = line.strip_prefix("[constants.") {
             name = found.trim_end_matches(']');
@@ -56,7 +59,7 @@ fn ranges(wide: Option<&str>) -> String {
             value = found.parse().expect("a number");
         }
         if line.starts_with("source = ") && value > 0.0 {
-            let (down, up) = if wide == Some(name) { (2.0_f64, 10.0_f64) } else { (1.03, 1.03) };
+            let (down, up) = if wide == Some(name) { (10.0_f64, 2.0_f64) } else { (1.03, 1.03) };
             let most = if value <= 1.0 { 1.0 } else { f64::MAX };
             let (low, high) = (value / down, f64::min(value * up, most));
             text.push_str(&format!(
