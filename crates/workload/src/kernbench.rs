@@ -64,6 +64,7 @@ const COMPILER_MEMORY: MemoryUse = MemoryUse {
     stream_set_bytes: 0.0,
     placement: Placement::Default,
 };
+/// Assumed.
 const ASSEMBLER_MEMORY: MemoryUse = MemoryUse { working_set_bytes: 2.0 * MIB, ..COMPILER_MEMORY };
 /// A linker goes through all objects.
 const LINKER_MEMORY: MemoryUse = MemoryUse {
