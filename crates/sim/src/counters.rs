@@ -313,13 +313,13 @@ impl Counters {
                 self.kernel_instructions,
             ),
             (
-                number("lock_waits", "times that a CPU spun for a lock of the kernel"),
+                number(
+                    "lock_waits",
+                    "times that a CPU waited for a lock of the kernel, or for a count of references",
+                ),
                 self.lock_waits,
             ),
-            (
-                Counter::ns("lock_wait_ns", "time that CPUs spun for locks of the kernel"),
-                self.lock_wait_ns,
-            ),
+            (Counter::ns("lock_wait_ns", "time that CPUs waited for these"), self.lock_wait_ns),
             (Counter::ns("idle_ns", "idle time"), self.idle_ns),
             (Counter::ns("waking_ns", "time spent leaving idle states"), self.waking_ns),
         ]

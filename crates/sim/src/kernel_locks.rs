@@ -71,7 +71,7 @@ impl World<'_> {
         lock.take(claim, |holder| self.line_ns(claim.cpu, holder) as u64)
     }
 
-    /// `cpu` spins for so long.
+    /// `cpu` spins for so long, or stands still for a line that others hold up.
     pub(crate) fn spin(&mut self, cpu: Cpu, wait_ns: u64) {
         if wait_ns == 0 {
             return;
@@ -83,7 +83,7 @@ impl World<'_> {
     }
 
     /// A line from `from` to `cpu`, in ns at the clock of `cpu`.
-    fn line_ns(&self, cpu: Cpu, from: Cpu) -> f64 {
+    pub(crate) fn line_ns(&self, cpu: Cpu, from: Cpu) -> f64 {
         if cpu == from {
             return 0.0;
         }

@@ -23,6 +23,7 @@ mod pelt;
 mod pelt_clock;
 mod queue_lines;
 pub mod rng;
+mod routes;
 mod rt;
 mod rules;
 mod run;

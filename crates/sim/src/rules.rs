@@ -13,6 +13,8 @@ pub(crate) struct CoreRules {
     pub(crate) affinity_keeps_offline: bool,
     /// Tasks may have utilisation clamps (5.3).
     pub(crate) uclamp: bool,
+    /// What packets read of a route lies on one line with its count of references (`dst_entry::__refcnt`, up to 6.3).
+    pub(crate) reads_counted_line: bool,
 }
 
 impl CoreRules {
@@ -22,6 +24,7 @@ impl CoreRules {
             rebuilds_at_once: kernel.version >= REBUILDS_AT_ONCE_SINCE,
             affinity_keeps_offline: from(6, 2),
             uclamp: from(5, 3),
+            reads_counted_line: !from(6, 4),
         }
     }
 }

@@ -89,10 +89,10 @@ pub use distribution::Distribution;
 pub use footprint::Footprint;
 pub use placement::{Nodes, Placement};
 pub use program::{
-    BarrierId, Capacity, Chunks, Clients, CondId, Condition, CounterId, Device, DeviceId, FlagId,
-    Histogram, HistogramId, IdleExit, LineId, LockId, MarkId, MemoryUse, Metric, Missed, Op,
-    Policy, Pool, PoolId, Program, ProgramId, Queue, QueueId, QueueKind, Reading, Since, Spawn,
-    Spread, TimerId, Work, Workload,
+    BarrierId, Capacity, Chunks, Clients, CondId, Condition, ConnectionId, CounterId, Device,
+    DeviceId, FlagId, Histogram, HistogramId, IdleExit, LineId, LockId, MarkId, MemoryUse, Metric,
+    Missed, Op, Policy, Pool, PoolId, Program, ProgramId, Queue, QueueId, QueueKind, Reading,
+    Since, Spawn, Spread, TimerId, Work, Workload,
 };
 /// rt-app under its name in experiment files.
 pub use rtapp as rt_app;

@@ -54,7 +54,8 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     let user = Op::Compute(Work::fixed(costs.user_cycles));
     let mut main = Vec::new();
     for _ in 0..params.pairs {
-        let connection = Queue::unbounded(QueueKind::Loopback);
+        let made = w.connection();
+        let connection = Queue { connection: Some(made), ..Queue::unbounded(QueueKind::Loopback) };
         let (there, back) = (w.queue(connection), w.queue(connection));
         let server = w.program(
             "netserver",
@@ -63,12 +64,13 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
         let client = w.program(
             NAME,
             vec![
+                Op::Connect(made),
                 Op::Stamp,
                 user.clone(),
                 Op::Send(there),
                 Op::Receive(back),
                 Op::Record { histogram: round, since: Since::Stamp },
-                Op::Loop { to: 0, times: 0 },
+                Op::Loop { to: 1, times: 0 },
             ],
         );
         main.extend([Op::Fork(server), Op::Fork(client)]);

@@ -9,8 +9,8 @@ mod renumber;
 mod shared;
 
 pub use ids::{
-    BarrierId, CondId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId, MarkId, PoolId,
-    ProgramId, QueueId, TimerId,
+    BarrierId, CondId, ConnectionId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId,
+    MarkId, PoolId, ProgramId, QueueId, TimerId,
 };
 pub use metric::{Metric, Reading};
 pub use op::{Condition, MemoryUse, Missed, Op, Since, Spread, Work};
@@ -84,6 +84,8 @@ pub struct Workload {
     pub marks: u16,
     /// Devices by [`DeviceId`].
     pub devices: Vec<Device>,
+    /// Number of connections over loopback.
+    pub connections: u16,
     /// Tasks at the start.
     pub spawns: Vec<Spawn>,
     /// Users on other machines.
@@ -190,6 +192,11 @@ impl Workload {
     pub fn device(&mut self, device: Device) -> DeviceId {
         self.devices.push(device);
         DeviceId(self.devices.len() as u16 - 1)
+    }
+
+    /// Adds a connection over loopback.
+    pub fn connection(&mut self) -> ConnectionId {
+        ConnectionId(next(&mut self.connections))
     }
 
     /// Adds a mark.

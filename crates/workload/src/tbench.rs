@@ -8,14 +8,17 @@
 //!
 //! The program runs for minutes, of which a window of tenths of a second is simulated. Forking leaves all clients and servers on
 //! one node, from where balancing spreads them within seconds; so they are there from the start, asleep on random CPUs, which is where
-//! minutes of balancing and wake-ups leave them and what a window then settles from quickly.
+//! minutes of balancing and wake-ups leave them and what a window then settles from quickly. What balancing does not change is on which CPUs connections
+//! were made, as each keeps the route that its CPU had ([`Op::Connect`]). So the start happens as well, with stand-ins for clients and servers: the parent
+//! forks one client after the other, each connects, and `tbench_srv` forks a server for each connection. They stay asleep when the others begin.
 //!
 //! Of the load's 458,344 operations 27.1 % are reads of 11.9 KB on average, most of 4096 bytes, some of 61440; 8.6 % are
 //! writes of 25.7 KB, most of 65536, 4096 or 1. The cycle here has 33 operations with those shares: 9 reads and 3 writes, of
 //! 5.5 KB an operation (5.4 KB in the load). Throughput counts what is read and written, in 10^6 bytes.
 
 use crate::program::{
-    Metric, Op, Program, ProgramId, Queue, QueueId, QueueKind, Reading, Since, Work, Workload,
+    BarrierId, ConnectionId, Metric, Op, Program, ProgramId, Queue, QueueId, QueueKind, Reading,
+    Since, Work, Workload,
 };
 use crate::window::Window;
 use crate::{WorkloadError, check, launch};
@@ -26,6 +29,7 @@ use stats::Better;
 use std::collections::BTreeMap;
 
 const NAME: &str = "tbench";
+const SERVER: &str = "tbench_srv";
 /// Bytes of a packet without data, answer or request.
 const HEADER_BYTES: u32 = 60;
 /// Core cycles of the client for an operation: it reads a line of its load, fills in a packet and looks at the answer.
@@ -42,6 +46,18 @@ const BUFFER_COPY: f64 = 0.65;
 const LINES_IN_FLIGHT: u32 = 11;
 /// Bytes of a line that a packet's data is counted in.
 const LINE_BYTES: u32 = 64;
+
+/// Instructions of the start beyond those of `fork` itself, nearly all of them the kernel's. Counted: `sched_switch`, `sched_process_fork` and a probe
+/// in `tcp_v4_connect` in a guest of one CPU whose clock counts instructions, tbench 4.0 of Debian with six clients on 5.10.223; means. The parent takes
+/// this much more between two clients, as its load fills 20 MB.
+const FORK_MORE: f64 = 37_000.0;
+/// A client from its start to `connect`, from there until the listener is woken, and until it sleeps.
+const CLIENT_STARTS: f64 = 301_000.0;
+const CLIENT_CONNECTS: f64 = 31_000.0;
+const CLIENT_WAITS: f64 = 28_000.0;
+/// The listener for a connection, beside `fork`, and a server until it sleeps.
+const ACCEPT: f64 = 38_000.0;
+const SERVER_STARTS: f64 = 130_000.0;
 
 /// An operation of the load.
 #[derive(Debug, Clone, Copy)]
@@ -149,6 +165,8 @@ pub struct Costs {
     pub read_cycles: f64,
     /// Bytes that a copy into or out of a socket moves a cycle.
     pub copy_bytes_per_cycle: f64,
+    /// Cycles of an instruction of the kernel.
+    pub cycles_per_instruction: f64,
 }
 
 impl Costs {
@@ -157,6 +175,7 @@ impl Costs {
         Ok(Costs {
             read_cycles: constants.value("socket_read_cycles")?,
             copy_bytes_per_cycle: constants.value("copy_bytes_per_cycle")? * BUFFER_COPY,
+            cycles_per_instruction: constants.value("kernel_cycles_per_instruction")?,
         })
     }
 
@@ -175,9 +194,12 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     let mut w = Workload::default();
     let window = Window::new(&mut w);
     let cycle = w.histogram(Some(window.open));
-    let released = w.barrier(u32::from(params.clients) + 1);
+    let released = w.barrier(2 * u32::from(params.clients) + 1);
+    let start = Start::new(&mut w, costs, released, params.cpus.clone());
+    let mut main = Vec::new();
     for _ in 0..params.clients {
         let connection = Connection::new(&mut w);
+        main.extend(start.client(&mut w, connection.made));
         let server = connection.server(&mut w, costs);
         let mut ops = vec![Op::Barrier(released), Op::Stamp];
         connection.client(&mut ops, costs);
@@ -190,7 +212,7 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
             [server, client].map(|program| launch::long_since(program, params.cpus.clone())),
         );
     }
-    let mut main = vec![Op::Barrier(released)];
+    main.push(Op::Barrier(released));
     main.extend(window.ops(params.warmup_s, params.seconds));
     launch::from_shell(&mut w, Program { name: NAME.to_string(), ops: main }, params.cpus.clone());
     w.metrics.push(Metric {
@@ -207,20 +229,74 @@ pub fn build(params: &Params, costs: &Costs) -> Result<Workload, WorkloadError> 
     Ok(w)
 }
 
+/// How clients and servers come to be.
+struct Start<'a> {
+    costs: &'a Costs,
+    /// Connections for the listener.
+    incoming: QueueId,
+    /// Nobody ever writes to it.
+    never: QueueId,
+    released: BarrierId,
+}
+
+impl<'a> Start<'a> {
+    /// The listener waits.
+    fn new(
+        w: &mut Workload,
+        costs: &'a Costs,
+        released: BarrierId,
+        cpus: Option<CpuSet>,
+    ) -> Start<'a> {
+        let mut queue = || w.queue(Queue::unbounded(QueueKind::Futex));
+        let start = Start { costs, incoming: queue(), never: queue(), released };
+        let server = vec![start.work(SERVER_STARTS), Op::Receive(start.never)];
+        let server = w.program(SERVER, server);
+        let listener = vec![
+            Op::Receive(start.incoming),
+            start.work(ACCEPT),
+            Op::Fork(server),
+            Op::Loop { to: 0, times: 0 },
+        ];
+        let listener = w.program(SERVER, listener);
+        w.spawns.push(launch::long_since(listener, cpus));
+        start
+    }
+
+    /// What the parent does to start a client that makes `connection`.
+    fn client(&self, w: &mut Workload, connection: ConnectionId) -> [Op; 2] {
+        let client = vec![
+            self.work(CLIENT_STARTS),
+            Op::Connect(connection),
+            self.work(CLIENT_CONNECTS),
+            Op::Send(self.incoming),
+            self.work(CLIENT_WAITS),
+            Op::Barrier(self.released),
+            Op::Receive(self.never),
+        ];
+        [self.work(FORK_MORE), Op::Fork(w.program(NAME, client))]
+    }
+
+    fn work(&self, instructions: f64) -> Op {
+        compute(instructions * self.costs.cycles_per_instruction)
+    }
+}
+
 /// One TCP connection. A queue's messages are of one size, so it has a queue for each size of request. Answers are alike to who throws
 /// away what they carry.
 struct Connection {
     requests: BTreeMap<u32, QueueId>,
     answers: QueueId,
+    made: ConnectionId,
 }
 
 impl Connection {
     fn new(w: &mut Workload) -> Connection {
+        let made = w.connection();
         let mut requests = BTreeMap::new();
         for size in CYCLE.map(Operation::request_bytes) {
-            requests.entry(size).or_insert_with(|| w.queue(queue(size)));
+            requests.entry(size).or_insert_with(|| w.queue(queue(size, made)));
         }
-        Connection { requests, answers: w.queue(queue(HEADER_BYTES)) }
+        Connection { requests, answers: w.queue(queue(HEADER_BYTES, made)), made }
     }
 
     /// The queues of each operation of the cycle in turn.
@@ -250,7 +326,7 @@ impl Connection {
         };
         let mut ops: Vec<Op> = self.operations().flat_map(serve).collect();
         ops.push(Op::Loop { to: 0, times: 0 });
-        w.program("tbench_srv", ops)
+        w.program(SERVER, ops)
     }
 }
 
@@ -259,10 +335,11 @@ fn compute(cycles: f64) -> Op {
 }
 
 /// A packet without data is within what a wake-up fetches.
-fn queue(bytes: u32) -> Queue {
+fn queue(bytes: u32, connection: ConnectionId) -> Queue {
     let lines = (bytes / LINE_BYTES).div_ceil(LINES_IN_FLIGHT) as u16;
     Queue {
         lines: if bytes > HEADER_BYTES { lines } else { 0 },
+        connection: Some(connection),
         ..Queue::unbounded(QueueKind::Loopback)
     }
 }

@@ -219,7 +219,7 @@ fn copy(all: &mut Workload, part: &Part, metrics: bool) -> Result<Offsets, Workl
         all.program(&program.name, program.ops.iter().map(|op| by.op(op)).collect());
         all.groups.push(part.group.clone());
     }
-    all.queues.extend_from_slice(&w.queues);
+    all.queues.extend(w.queues.iter().map(|queue| by.of_queue(queue)));
     all.barriers.extend_from_slice(&w.barriers);
     all.pools.extend_from_slice(&w.pools);
     all.devices.extend_from_slice(&w.devices);
@@ -234,6 +234,7 @@ fn copy(all: &mut Workload, part: &Part, metrics: bool) -> Result<Offsets, Workl
         ("counters", &mut all.counters, w.counters),
         ("lines", &mut all.lines, w.lines),
         ("marks", &mut all.marks, w.marks),
+        ("connections", &mut all.connections, w.connections),
     ];
     for (kind, sum, own) in sums {
         *sum = sum.checked_add(own).ok_or_else(|| many(part, kind))?;

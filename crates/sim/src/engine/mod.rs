@@ -127,7 +127,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             setup,
             loop_slots: workload.programs.iter().map(|p| loops::slots(&p.ops)).collect(),
             timeline: Timeline::new(slots, nr_cpus, seed),
-            shared: Shared::new(workload),
+            shared: Shared::new(workload, nr_cpus),
             users,
             frequency: Frequency::new(setup, seed, tick_period_ns, by_core)?,
             kworkers: Kworkers::default(),

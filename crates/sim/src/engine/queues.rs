@@ -7,6 +7,7 @@ use super::Sim;
 use super::core::Core;
 use super::cpu::Step;
 use super::wait::WaitList;
+use crate::routes;
 use crate::spin_lock::SpinLock;
 use crate::topology::Cpu;
 use crate::trace::Trace;
@@ -246,6 +247,21 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         };
         self.w.charge_lines(cpu, from, lines);
         self.hold(cpu, from, id, end.held);
+        self.use_route(cpu, id, sends);
+    }
+
+    /// A packet of the queue's connection takes its reference of the route, or gives it back.
+    fn use_route(&mut self, cpu: Cpu, id: QueueId, sends: bool) {
+        let Some(connection) = self.queue(id).connection else { return };
+        let peer = self.shared.queues[id.index()].ends[usize::from(!sends)];
+        let user = routes::User { cpu, peer, now_ns: self.w.now_ns };
+        let with_reads = self.setup.rules.reads_counted_line;
+        let line_ns = |to, from| self.w.line_ns(to, from) as u64;
+        let stall_ns = match sends {
+            true => self.shared.routes.take(connection, user, with_reads, line_ns),
+            false => self.shared.routes.give_back(connection, user, line_ns),
+        };
+        self.w.spin(cpu, stall_ns);
     }
 
     /// The running task of `cpu` holds the locks of a queue for `held`, whose lines come from `from`.

@@ -9,6 +9,7 @@ use super::pools::PoolState;
 use super::queues::QueueState;
 use super::sync::{BarrierState, LockState};
 use super::wait::WaitList;
+use crate::routes::Routes;
 use workload::Workload;
 
 /// Everything that tasks meet at, by the workload's numbers.
@@ -21,12 +22,13 @@ pub(super) struct Shared {
     pub(super) barriers: Vec<BarrierState>,
     pub(super) devices: Vec<DeviceState>,
     pub(super) pools: Vec<PoolState>,
+    pub(super) routes: Routes,
     /// By timer: the point at which it was due last, once it runs.
     pub(super) timers: Vec<Option<u64>>,
 }
 
 impl Shared {
-    pub(super) fn new(workload: &Workload) -> Shared {
+    pub(super) fn new(workload: &Workload, nr_cpus: usize) -> Shared {
         Shared {
             flags: vec![false; workload.flags as usize],
             queues: workload.queues.iter().map(QueueState::new).collect(),
@@ -35,6 +37,7 @@ impl Shared {
             barriers: vec![BarrierState::default(); workload.barriers.len()],
             devices: workload.devices.iter().map(DeviceState::new).collect(),
             pools: vec![PoolState::default(); workload.pools.len()],
+            routes: Routes::new(workload.connections, nr_cpus),
             timers: vec![None; workload.timers as usize],
         }
     }

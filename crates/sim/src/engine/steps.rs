@@ -149,7 +149,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => None,
             Op::Loop { .. } | Op::LoopWhileSet { .. } | Op::SkipIf { .. } => None,
             Op::SetFlag(..) | Op::Stamp | Op::Record { .. } | Op::Mark(_) | Op::Stop => None,
-            Op::Contend { .. } | Op::Memory(_) => None,
+            Op::Contend { .. } | Op::Memory(_) | Op::Connect(_) => None,
         }
     }
 
@@ -171,6 +171,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                 self.w.tasks[task.index()].origin = Origin { began_ns, number };
             }
             Some(&Op::Refill(pool)) => self.shared.pools[pool.index()].refill(),
+            Some(&Op::Connect(id)) => self.shared.routes.connect(id, cpu),
             Some(&Op::Mark(mark)) => self.recording.marks[mark.0 as usize] = Some(self.w.now_ns),
             Some(Op::Stamp) => self.w.tasks[task.index()].stamp_ns = self.w.now_ns,
             Some(&Op::Record { histogram, since }) => {
@@ -315,6 +316,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
                 | Op::Portion(_)
                 | Op::Begin(_)
                 | Op::Refill(_)
+                | Op::Connect(_)
                 | Op::RunFor(_)
                 | Op::SpinUntilSet(_)
                 | Op::WorkWhileSet { .. }

@@ -37,6 +37,16 @@ pub(super) fn check(workload: &Workload, nodes: &[Node]) -> Result<(), SimError>
                     let known = pool.index() < workload.pools.len();
                     hold(program, "pool", f64::from(pool.0), known, "a pool of the workload")?;
                 }
+                Op::Connect(id) => {
+                    let known = id.0 < workload.connections;
+                    hold(
+                        program,
+                        "connect",
+                        f64::from(id.0),
+                        known,
+                        "a connection of the workload",
+                    )?;
+                }
                 Op::Draw(_) | Op::Begin(_) | Op::Ask { .. } | Op::Answer => {}
                 Op::Compute(_) | Op::RunFor(_) | Op::SpinUntilSet(_) | Op::WorkWhileSet { .. } => {}
                 Op::Loop { .. }

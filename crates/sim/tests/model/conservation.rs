@@ -103,7 +103,7 @@ impl Shared {
     fn new(w: &mut Workload, kind: QueueKind, messages: u32, wake_writers_at: u32) -> Shared {
         // A task's own message is always in it or read by another, so nobody waits for ever.
         let capacity = Some(Capacity { messages, wake_writers_at: wake_writers_at.min(messages) });
-        let queue = w.queue(Queue { kind, capacity, lines: 3, ordered: false });
+        let queue = w.queue(Queue { kind, capacity, lines: 3, ordered: false, connection: None });
         Shared { locks: [w.lock(), w.lock()], queue }
     }
 }

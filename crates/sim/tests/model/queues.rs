@@ -43,7 +43,8 @@ fn a_pipe_gives_room_page_by_page() {
 #[test]
 fn a_socket_wakes_writers_when_a_quarter_is_left() {
     let capacity = Some(Capacity { messages: 8, wake_writers_at: 6 });
-    let socket = Queue { kind: QueueKind::Socket, capacity, lines: 0, ordered: false };
+    let socket =
+        Queue { kind: QueueKind::Socket, capacity, lines: 0, ordered: false, connection: None };
     assert_eq!(written(socket, 0), 8);
     assert_eq!(written(socket, 5), 8);
     assert_eq!(written(socket, 6), 14);
@@ -52,7 +53,8 @@ fn a_socket_wakes_writers_when_a_quarter_is_left() {
 #[test]
 fn a_futex_queue_wakes_for_each_free_place() {
     let capacity = Some(Capacity { messages: 8, wake_writers_at: 1 });
-    let queue = Queue { kind: QueueKind::Futex, capacity, lines: 0, ordered: false };
+    let queue =
+        Queue { kind: QueueKind::Futex, capacity, lines: 0, ordered: false, connection: None };
     assert_eq!(written(queue, 1), 9);
     assert_eq!(written(queue, 5), 13);
 }

@@ -42,4 +42,6 @@ ids! {
     PoolId,
     /// A device that serves requests, by index; idle at the start.
     DeviceId,
+    /// A TCP connection over loopback, by index; not made yet at the start.
+    ConnectionId,
 }

@@ -1,8 +1,8 @@
 //! Steps of programs.
 
 use super::{
-    BarrierId, CondId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId, MarkId, Policy,
-    PoolId, ProgramId, QueueId, TimerId,
+    BarrierId, CondId, ConnectionId, CounterId, DeviceId, FlagId, HistogramId, LineId, LockId,
+    MarkId, Policy, PoolId, ProgramId, QueueId, TimerId,
 };
 use crate::placement::Placement;
 use machine::CpuSet;
@@ -186,6 +186,9 @@ pub enum Op {
         /// Upper clamp.
         max: Option<u16>,
     },
+    /// Makes a connection over loopback. All its packets then hold the route that the running CPU has cached (`nhc_pcpu_rth_output`), and
+    /// share its count of references with all other connections that were made on this CPU. Takes no time of its own.
+    Connect(ConnectionId),
     /// Lets others run first (`sched_yield`).
     Yield,
     /// Sets or clears a flag.

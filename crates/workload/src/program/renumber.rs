@@ -1,8 +1,9 @@
 //! The same programs with other numbers, so that several workloads fit into one.
 
 use super::{
-    BarrierId, Clients, CondId, CounterId, DeviceId, FlagId, Histogram, HistogramId, LineId,
-    LockId, MarkId, Metric, Op, PoolId, ProgramId, QueueId, Reading, Spawn, TimerId, Workload,
+    BarrierId, Clients, CondId, ConnectionId, CounterId, DeviceId, FlagId, Histogram, HistogramId,
+    LineId, LockId, MarkId, Metric, Op, PoolId, ProgramId, Queue, QueueId, Reading, Spawn, TimerId,
+    Workload,
 };
 
 /// How many of each kind come before.
@@ -21,6 +22,7 @@ pub(crate) struct Offsets {
     line: u16,
     mark: u16,
     device: u16,
+    connection: u16,
 }
 
 impl Offsets {
@@ -40,6 +42,7 @@ impl Offsets {
             line: w.lines,
             mark: w.marks,
             device: w.devices.len() as u16,
+            connection: w.connections,
         }
     }
 
@@ -77,6 +80,10 @@ impl Offsets {
         HistogramId(self.histogram + id.0)
     }
 
+    fn connection(&self, id: ConnectionId) -> ConnectionId {
+        ConnectionId(self.connection + id.0)
+    }
+
     fn mark(&self, id: MarkId) -> MarkId {
         MarkId(self.mark + id.0)
     }
@@ -98,6 +105,7 @@ impl Offsets {
             Op::SpinBarrier { barrier: BarrierId(at), spin_cycles } => {
                 Op::SpinBarrier { barrier: BarrierId(self.barrier + at), spin_cycles }
             }
+            Op::Connect(connection) => Op::Connect(self.connection(connection)),
             Op::Take { pool, steps } => Op::Take { pool: self.pool(pool), steps },
             Op::Refill(pool) => Op::Refill(self.pool(pool)),
             Op::Fork(program) => Op::Fork(self.program(program)),
@@ -145,6 +153,10 @@ impl Offsets {
             | Op::Stamp
             | Op::Stop => op.clone(),
         }
+    }
+
+    pub(crate) fn of_queue(&self, queue: &Queue) -> Queue {
+        Queue { connection: queue.connection.map(|id| self.connection(id)), ..*queue }
     }
 
     pub(crate) fn histogram(&self, histogram: &Histogram) -> Histogram {
@@ -212,7 +224,7 @@ impl Offsets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Chunks, Missed, Pool, Queue, QueueKind, Since, Spread};
+    use crate::program::{Chunks, Missed, Pool, QueueKind, Since, Spread};
     use stats::Better;
 
     /// A workload with `n` of each kind.
@@ -225,6 +237,7 @@ mod tests {
             counters: n,
             lines: n,
             marks: n,
+            connections: n,
             ..Workload::default()
         };
         for _ in 0..n {
@@ -267,6 +280,7 @@ mod tests {
             Op::SpinBarrier { barrier: BarrierId(n), spin_cycles: 1.0 },
             Op::Take { pool: PoolId(n), steps: 1 },
             Op::Refill(PoolId(n)),
+            Op::Connect(ConnectionId(n)),
             Op::LoopWhileSet { to: 0, flag },
             Op::Contend { line: LineId(n), rounds: 1.0, cycles: 1.0, write: true },
             Op::Record { histogram: HistogramId(n), since: Since::Stamp },
@@ -305,6 +319,11 @@ mod tests {
         assert_eq!(moved.collect::<Vec<_>>(), readings(4));
         let histogram = by.histogram(&Histogram { while_set: Some(FlagId(1)) });
         assert_eq!(histogram.while_set, Some(FlagId(4)));
+        let of = |n| Queue {
+            connection: Some(ConnectionId(n)),
+            ..Queue::unbounded(QueueKind::Loopback)
+        };
+        assert_eq!(by.of_queue(&of(1)), of(4));
         assert_eq!(by.spawn(&Spawn::new(ProgramId(1))), Spawn::new(ProgramId(4)));
     }
 

@@ -1,6 +1,6 @@
 //! What programs share besides flags and counters: queues of messages, histograms, and users on another machine.
 
-use super::{FlagId, HistogramId, QueueId, Spread};
+use super::{ConnectionId, FlagId, HistogramId, QueueId, Spread};
 use machine::CpuSet;
 
 /// Bytes of a pipe's buffer that are given back at a time (a page of 4 KiB).
@@ -49,18 +49,20 @@ pub struct Queue {
     /// Whether readers get messages in the order of their requests' numbers, from 1 on without a gap: a message stays until those before
     /// it have been read. The next one in the order always finds room, and writers who wait are woken all at once.
     pub ordered: bool,
+    /// The connection that its messages belong to, where the workload says how that was made ([`Op::Connect`](super::Op::Connect)).
+    pub connection: Option<ConnectionId>,
 }
 
 impl Queue {
     /// A queue of `kind` that is never full and whose messages are within what a wake-up fetches.
     pub const fn unbounded(kind: QueueKind) -> Queue {
-        Queue { kind, capacity: None, lines: 0, ordered: false }
+        Queue { kind, capacity: None, lines: 0, ordered: false, connection: None }
     }
 
     /// A queue in shared memory that holds `messages`, in the order of requests if `ordered`.
     pub const fn bounded(messages: u32, ordered: bool) -> Queue {
         let capacity = Some(Capacity { messages, wake_writers_at: 1 });
-        Queue { kind: QueueKind::Futex, capacity, lines: 0, ordered }
+        Queue { kind: QueueKind::Futex, capacity, lines: 0, ordered, connection: None }
     }
 
     /// A pipe for messages of `bytes`: 16 pages of 4 KiB, each with as many whole messages as fit (`pipe_write` merges
@@ -73,7 +75,7 @@ impl Queue {
             (PIPE_PAGE_BYTES * PIPE_PAGES / bytes).max(1)
         };
         let capacity = Some(Capacity { messages, wake_writers_at: per_page.min(messages) });
-        Queue { kind: QueueKind::Pipe, capacity, lines, ordered: false }
+        Queue { kind: QueueKind::Pipe, capacity, lines, ordered: false, connection: None }
     }
 
     /// A Unix stream socket for messages of `bytes` each sent by itself: the default send buffer, charged with the overhead
@@ -83,7 +85,7 @@ impl Queue {
         let messages = (SOCKET_BUFFER_BYTES / charged).max(1);
         let wake_writers_at = (messages - messages / 4).max(1);
         let capacity = Some(Capacity { messages, wake_writers_at });
-        Queue { kind: QueueKind::Socket, capacity, lines, ordered: false }
+        Queue { kind: QueueKind::Socket, capacity, lines, ordered: false, connection: None }
     }
 }
 
