@@ -59,7 +59,6 @@ impl Routes {
 
     /// A connection is made on `cpu`.
     pub(crate) fn connect(&mut self, id: ConnectionId, cpu: Cpu) {
-        eprintln!("CONNECT {} {cpu}", id.0);
         self.made_on[id.index()] = Some(cpu);
     }
 

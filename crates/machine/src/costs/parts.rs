@@ -187,8 +187,13 @@ pub struct Parts {
     pub fork_elsewhere: f64,
     /// `execve` up to the program's first instruction.
     pub exec: f64,
+    /// Lines that it takes more in a child on another CPU than its parent's.
+    pub exec_elsewhere: f64,
     /// The end of a process.
     pub exit: f64,
+    /// What a child on another CPU than its parent's takes more that runs no program of its own, from its start to its end: memory that it shares
+    /// with its parent until it writes there.
+    pub exit_elsewhere: Work,
     /// A fault on a page, one of 4 KiB that is new.
     pub fault: f64,
     /// What of `fork` is done under locks of the list of all processes and of their numbers.
@@ -218,6 +223,8 @@ impl Parts {
         // On the parent's own CPU, the child's first steps may count as the parent's.
         let fork = counts.give("fork", Peer::Idle)?;
         let here = counts.give("fork", Peer::SameCpu)?;
+        let child = |peer| counts.side("fork", peer, false, "child", |o| o.child);
+        let (exit, exec) = (child(Peer::SameCpu)?, own("exec", Peer::SameCpu, false)?);
         Ok(Parts {
             pipe: counts.channel("pipe", &base)?,
             queue,
@@ -233,8 +240,10 @@ impl Parts {
             yields: yields.less(switch).instructions,
             fork: fork.instructions,
             fork_elsewhere: fork.less(here).lines,
-            exec: own("exec", Peer::SameCpu, false)?.instructions,
-            exit: counts.side("fork", Peer::SameCpu, false, "child", |o| o.child)?.instructions,
+            exec: exec.instructions,
+            exec_elsewhere: own("exec", Peer::Idle, false)?.less(exec).lines,
+            exit: exit.instructions,
+            exit_elsewhere: child(Peer::Idle)?.less(exit),
             fault: own("fault", Peer::None, false)?.instructions,
             into_idle: counts.take("pipe", Peer::Idle)?.instructions,
             switch_held: counts.held("pipe", Peer::SameCpu, &[SideName::Take], RUN_QUEUE)?,

@@ -272,6 +272,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             }
             Some(Op::Exec) => {
                 self.w.tasks[task.index()].mm = task.0;
+                self.charge_exec(cpu, task);
                 let step = K::exec(self, cpu, task);
                 self.loads_program(task);
                 step
@@ -409,7 +410,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         self.progress.active -= u32::from(!t.daemon);
         self.w.uclamp_dec(task);
         self.w.hold_process_locks(cpu, self.w.hw.kernel.exit_held);
-        self.w.charge_kernel(cpu, self.w.hw.kernel.exit);
+        self.charge_exit(cpu, task);
         K::exit(self, cpu, task);
         self.trace.exited(self.w.now_ns, task);
         self.let_parent_go_on(cpu, task);

@@ -82,6 +82,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
             client: p.client,
             parent: Some(parent),
             mm: if thread { p.mm } else { u32::MAX },
+            forked_on: (!thread).then_some(cpu),
             affinity,
             ..Task::new(program, cpu, allowed)
         });
@@ -215,6 +216,23 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
     pub(super) fn charge_fork(&mut self, cpu: Cpu, target: Cpu) {
         if cpu != target {
             self.w.charge_work(cpu, target, Work::lines(self.w.hw.kernel.fork_elsewhere));
+        }
+    }
+
+    /// A child on `cpu` gives up its parent's memory for that of a program.
+    pub(super) fn charge_exec(&mut self, cpu: Cpu, task: TaskId) {
+        let from = self.w.tasks[task.index()].forked_on.take();
+        if let Some(from) = from.filter(|&from| from != cpu) {
+            self.w.charge_work(cpu, from, Work::lines(self.w.hw.kernel.exec_elsewhere));
+        }
+    }
+
+    /// `task` ends on `cpu`.
+    pub(super) fn charge_exit(&mut self, cpu: Cpu, task: TaskId) {
+        self.w.charge_kernel(cpu, self.w.hw.kernel.exit);
+        let from = self.w.tasks[task.index()].forked_on.take();
+        if let Some(from) = from.filter(|&from| from != cpu) {
+            self.w.charge_work(cpu, from, self.w.hw.kernel.exit_elsewhere);
         }
     }
 

@@ -100,6 +100,8 @@ pub struct Task {
     pub(crate) parent: Option<TaskId>,
     /// Its address space, by the task that began it.
     pub(crate) mm: u32,
+    /// Where its parent forked it, while it has that one's memory.
+    pub(crate) forked_on: Option<Cpu>,
     pub(crate) children: u32,
     /// What it spends when it next runs on fetching what its waker wrote.
     pub(crate) fetch: Travel,
@@ -161,6 +163,7 @@ impl Task {
             loops: [0; MAX_LOOPS],
             parent: None,
             mm: u32::MAX,
+            forked_on: None,
             children: 0,
             fetch: Travel::default(),
             woken_cycles: 0.0,
