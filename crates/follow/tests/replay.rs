@@ -68,10 +68,10 @@ fn again(replay: Replay) -> Vec<Event> {
 #[test]
 fn a_simulated_run_comes_out_of_its_own_trace() {
     let (warmup_s, seconds) = (0.01, 0.05);
-    for (benchmark, within) in [
-        (pipe(), 0.2),
-        (Benchmark::Tbench(tbench::Params { clients: 4, warmup_s, seconds, cpus: None }), 0.2),
-        // Which of the idle CPUs a worker begins on is nobody's to tell.
+    for (benchmark, points, percent) in [
+        (pipe(), 0.2, 0.5),
+        (Benchmark::Tbench(tbench::Params { clients: 3, warmup_s, seconds, cpus: None }), 0.2, 0.5),
+        // Which of the idle CPUs a worker begins on is nobody's to tell, nor how often it shares a core with another.
         (
             Benchmark::Schbench(schbench::Params {
                 message_threads: 2,
@@ -83,6 +83,7 @@ fn a_simulated_run_comes_out_of_its_own_trace() {
                 cpus: None,
             }),
             25.0,
+            5.0,
         ),
     ] {
         let trace = recorded(&benchmark);
@@ -91,8 +92,8 @@ fn a_simulated_run_comes_out_of_its_own_trace() {
         for figure in figures(&trace, &replay, &replay) {
             let allowed = match (figure.name.as_str(), figure.unit) {
                 ("moves", _) => continue,
-                (_, "%") => within,
-                _ => 0.5,
+                (_, "%") => points,
+                _ => percent,
             };
             let error = figure.error(figure.replay).unwrap_or(0.0);
             assert!(error.abs() <= allowed, "{}: {figure:?}", benchmark.name());

@@ -118,7 +118,7 @@ fn connections_that_were_made_on_one_cpu_share_a_limit() {
         |version, made_on: fn(usize) -> usize| questions_per_s(&machine, version, made_on);
     let apart = questions("6.3", |cpu| cpu);
     let (old, new) = (questions("6.3", |_| 0), questions("6.4", |_| 0));
-    assert!(new > 1.5 * old && apart > 2.0 * new, "{apart}, {new}, {old} a second");
+    assert!(new > 1.5 * old && apart > 1.5 * new, "{apart}, {new}, {old} a second");
     // All CPUs are of one package, in eight core complexes.
     let line_ns = 1e9 / (2.0 * 6.0 * old);
     let possible = value("handover_llc_ns")..value("handover_node_ns");
