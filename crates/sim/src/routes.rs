@@ -8,11 +8,11 @@
 //! fields there that every packet reads (`rt_genid`, `rt_type`, `lwtstate`); d288a162dd1c ("net: dst: Prevent false sharing
 //! vs. dst_entry:: __refcnt") moved them.
 //!
-//! Requests for the line are served one after the other, in the order of asking, reads as well: the memory controller that a line belongs to
-//! takes the next request for it when the last one is done (Conway and others, *Cache Hierarchy and Memory Subsystem of the AMD Opteron
-//! Processor*, IEEE Micro 30(2), 2010). Each takes a hand-over. Whoever has to wait is not alone, so the line is gone again by its next
-//! access. What the two ends of a connection move between each other is among the lines that were counted for a message, so they pay
-//! only for waiting and for lines from others.
+//! Each request for the line takes a hand-over, and they are served one after the other in the order of asking, reads as well. That is assumed: a
+//! line's memory controller orders the requests for it (Conway and others, *Cache Hierarchy and Memory Subsystem of the AMD Opteron
+//! Processor*, IEEE Micro 30(2), 2010). Whoever has to wait is not alone, so the line is gone again by its next access. What the two ends
+//! of a connection move between each other is among the lines that were counted for a message, so they pay only for waiting and for lines
+//! from others.
 
 use crate::topology::Cpu;
 use workload::ConnectionId;
