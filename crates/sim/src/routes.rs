@@ -54,11 +54,13 @@ impl Routes {
     /// For so many connections, none of which is made yet.
     pub(crate) fn new(connections: u16, nr_cpus: usize) -> Routes {
         let lines = if connections == 0 { 0 } else { nr_cpus };
-        Routes { made_on: vec![None; connections.into()], lines: vec![Line::new(nr_cpus); lines] }
+        Routes { made_on: vec![None; connections.into()], lines: vec![Line::default(); lines] }
     }
 
     /// A connection is made on `cpu`.
     pub(crate) fn connect(&mut self, id: ConnectionId, cpu: Cpu) {
+        let nr_cpus = self.lines.len();
+        self.lines[cpu as usize].seen.resize(nr_cpus, 0);
         self.made_on[id.index()] = Some(cpu);
     }
 
@@ -91,23 +93,19 @@ impl Routes {
 }
 
 /// The line with one route's count.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Line {
     /// When all that asked for it have had it.
     free_ns: u64,
     writer: Option<Cpu>,
     /// Who has read it last since then.
     reader: Option<Cpu>,
-    /// How often it was written, and by CPU: the state that it has seen last.
+    /// How often it was written, and by CPU: the state that it has seen last. Empty until a connection has the route.
     written: u32,
     seen: Vec<u32>,
 }
 
 impl Line {
-    fn new(nr_cpus: usize) -> Line {
-        Line { free_ns: 0, writer: None, reader: None, written: 0, seen: vec![0; nr_cpus] }
-    }
-
     /// Accesses of one packet; how long its CPU waits.
     fn access(
         &mut self,
@@ -121,13 +119,11 @@ impl Line {
         let mut paid_ns = wait_ns;
         let others = self.holder(cpu).filter(|_| wait_ns > 0);
         for &access in accesses {
-            let Some(from) = others.or_else(|| self.missing(cpu, access)) else {
-                self.done(cpu, access);
-                continue;
-            };
-            let travel_ns = line_ns(cpu, from);
-            own_ns += travel_ns;
-            paid_ns += if Some(from) == peer && wait_ns == 0 { 0 } else { travel_ns };
+            if let Some(from) = others.or_else(|| self.missing(cpu, access)) {
+                let travel_ns = line_ns(cpu, from);
+                own_ns += travel_ns;
+                paid_ns += if Some(from) == peer && wait_ns == 0 { 0 } else { travel_ns };
+            }
             self.done(cpu, access);
         }
         if own_ns == 0 {

@@ -13,6 +13,7 @@ use crate::topology::Cpu;
 use crate::trace::Trace;
 use crate::world::{Doing, Origin, State, TaskId};
 use machine::CpuSet;
+use machine::costs::Work;
 use workload::{Condition, Missed, Op, QueueKind, Since, TimerId};
 
 /// Less kernel work than this, in cycles, is none.
@@ -272,7 +273,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             }
             Some(Op::Exec) => {
                 self.w.tasks[task.index()].mm = task.0;
-                self.charge_exec(cpu, task);
+                self.leave_parent(cpu, task, Work::lines(self.w.hw.kernel.exec_elsewhere));
                 let step = K::exec(self, cpu, task);
                 self.loads_program(task);
                 step
@@ -410,7 +411,8 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         self.progress.active -= u32::from(!t.daemon);
         self.w.uclamp_dec(task);
         self.w.hold_process_locks(cpu, self.w.hw.kernel.exit_held);
-        self.charge_exit(cpu, task);
+        self.w.charge_kernel(cpu, self.w.hw.kernel.exit);
+        self.leave_parent(cpu, task, self.w.hw.kernel.exit_elsewhere);
         K::exit(self, cpu, task);
         self.trace.exited(self.w.now_ns, task);
         self.let_parent_go_on(cpu, task);

@@ -219,20 +219,11 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         }
     }
 
-    /// A child on `cpu` gives up its parent's memory for that of a program.
-    pub(super) fn charge_exec(&mut self, cpu: Cpu, task: TaskId) {
+    /// `task` gives up its parent's memory on `cpu`: if it was forked on another, that takes `more`.
+    pub(super) fn leave_parent(&mut self, cpu: Cpu, task: TaskId, more: Work) {
         let from = self.w.tasks[task.index()].forked_on.take();
         if let Some(from) = from.filter(|&from| from != cpu) {
-            self.w.charge_work(cpu, from, Work::lines(self.w.hw.kernel.exec_elsewhere));
-        }
-    }
-
-    /// `task` ends on `cpu`.
-    pub(super) fn charge_exit(&mut self, cpu: Cpu, task: TaskId) {
-        self.w.charge_kernel(cpu, self.w.hw.kernel.exit);
-        let from = self.w.tasks[task.index()].forked_on.take();
-        if let Some(from) = from.filter(|&from| from != cpu) {
-            self.w.charge_work(cpu, from, self.w.hw.kernel.exit_elsewhere);
+            self.w.charge_work(cpu, from, more);
         }
     }
 
