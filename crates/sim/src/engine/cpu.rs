@@ -35,6 +35,7 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
         c.settled_ns = now;
         if c.phase == Phase::Waking {
             self.w.counters.waking_ns += elapsed_ns;
+            c.idle_total_ns += elapsed_ns;
         }
         let (Phase::Running, Some(task)) = (c.phase, c.curr) else { return };
         if elapsed_ns == 0 && c.done_ns > now {

@@ -203,12 +203,14 @@ impl<K: Core, T: Trace> Sim<'_, K, T> {
 }
 
 impl crate::world::World<'_> {
-    /// How long `cpu` was idle since the start. Waiting for I/O is idle time, as `io_is_busy` is off.
+    /// How long `cpu` was idle since the start. Waiting for I/O is idle time, as `io_is_busy` is off. So is leaving an idle state: the
+    /// clock stops in the interrupt or at the end of the idle loop (`tick_nohz_stop_idle`).
     fn times_of(&self, cpu: Cpu) -> CpuTimes {
         let c = &self.cpus[cpu as usize];
         let now_idle_ns = match c.phase {
             Phase::Idle { since_ns, .. } => self.now_ns - since_ns,
-            Phase::Offline | Phase::Waking | Phase::Running => 0,
+            Phase::Waking => self.now_ns - c.settled_ns,
+            Phase::Offline | Phase::Running => 0,
         };
         CpuTimes { idle_ns: c.idle_total_ns + now_idle_ns, iowait_ns: 0, nice_ns: 0 }
     }
