@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 /// The program.
 const BPFTOOL: &str = "bpftool";
 
-/// How long a scheduler may stay that nothing holds.
-const GONE_WITHIN: Duration = Duration::from_secs(20);
+/// How long a scheduler may stay whose pins are gone. A killed command leaves a bpftool behind that may just be enabling it, holds its map
+/// meanwhile, and ends when it finds nowhere to pin the link; so as long as enabling may take.
+const GONE_WITHIN: Duration = crate::scheduler::ENABLED_WITHIN;
 const POLL: Duration = Duration::from_millis(50);
 
 /// Registers the object `file`; the directory `pins` of the BPF file system holds what keeps it registered.
@@ -31,7 +32,7 @@ pub fn unregister(pins: &Path) -> Result<(), HostError> {
     if pins.exists() {
         std::fs::remove_dir_all(pins).map_err(HostError::io(pins))?;
     }
-    // One that a link held goes a moment after the link, and refuses to be unregistered until then.
+    // One that a link holds refuses to be unregistered (`bpf_struct_ops_map_delete_elem`) and goes after the link.
     let since = Instant::now();
     loop {
         let listed = run(&["struct_ops", "list"].map(OsStr::new))?;

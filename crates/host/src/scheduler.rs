@@ -17,7 +17,7 @@ const CLASS: &str = "/sys/kernel/sched_ext";
 /// Where BPF objects are pinned.
 const PINS: &str = "/sys/fs/bpf/schedscape";
 /// How long the kernel may take to enable a scheduler.
-const ENABLED_WITHIN: Duration = Duration::from_secs(120);
+pub(crate) const ENABLED_WITHIN: Duration = Duration::from_secs(120);
 /// How long it may take to be rid of one.
 const GONE_WITHIN: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(20);
