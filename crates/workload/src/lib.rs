@@ -29,6 +29,7 @@ pub mod oltp;
 pub mod parallel;
 pub mod pipeline;
 mod placement;
+mod process;
 mod program;
 pub mod replay;
 pub mod rtapp;
