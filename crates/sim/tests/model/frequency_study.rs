@@ -192,8 +192,11 @@ fn kernbench_never_has_more_than_its_jobs_at_once() {
         let objects = 61;
         let w = kernbench_on(&machine, jobs, objects);
         let seconds = run_traced(&machine, w, &mut census).metrics[0];
-        for name in [kernbench::COMPILER, kernbench::JOB, "as", "fixdep", "rm"] {
-            assert_eq!(census.forked[name], u64::from(objects), "{name}, -j {jobs}");
+        // And two rounds of the head.
+        let others =
+            [(kernbench::COMPILER, 2), (kernbench::JOB, 6), ("as", 2), ("fixdep", 0), ("rm", 10)];
+        for (name, of_head) in others {
+            assert_eq!(census.forked[name], u64::from(objects) + of_head, "{name}, -j {jobs}");
             assert_eq!(census.alive[name], 0, "{name}, -j {jobs}");
         }
         // One make stays for the whole; one for each of 8 directories has come and gone.
@@ -213,7 +216,7 @@ fn a_faster_clock_speeds_compilers_up_by_less() {
     let fast = Machine { constants: slow.constants.scaled("nominal_khz", factor), ..slow.clone() };
     let seconds = |machine: &Machine| run(machine, kernbench_on(machine, 4, 48)).metrics[0];
     let gain = seconds(&slow) / seconds(&fast);
-    assert!((1.15..0.97 * factor).contains(&gain), "{gain}");
+    assert!((1.15..0.98 * factor).contains(&gain), "{gain}");
 }
 
 #[test]

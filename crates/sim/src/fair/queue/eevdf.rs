@@ -5,7 +5,7 @@
 
 use super::cfs_rq::{CfsRq, VirtualTime};
 use super::entity::Entity;
-use super::ids::{EntityId, QueueId};
+use super::ids::{Entities, EntityId, QueueId};
 use crate::fair::Fair;
 use crate::topology::Cpu;
 use crate::world::{TaskId, World};
@@ -53,24 +53,25 @@ impl VirtualTime {
     }
 }
 
-impl Fair {
-    #[inline]
-    fn running(&self, rq: &CfsRq) -> Option<&Entity> {
-        rq.curr.map(|c| &self.entities[c]).filter(|e| e.on_rq)
-    }
+/// The entity of `rq` that runs, unless it is about to sleep.
+#[inline]
+fn running<'a>(entities: &'a Entities, rq: &CfsRq) -> Option<&'a Entity> {
+    rq.curr.map(|c| &entities[c]).filter(|e| e.on_rq)
+}
 
+impl Fair {
     /// `avg_vruntime`: `V`, rounded so that a task at it is eligible.
     #[inline]
     pub(super) fn avg_vruntime(&mut self, q: QueueId) -> u64 {
         let rq = &mut self.queues[q.index()];
-        let running = rq.curr.map(|c| &self.entities[c]).filter(|e| e.on_rq);
+        let running = running(&self.entities, rq);
         rq.virtual_time.average(running)
     }
 
     /// `entity_eligible`.
     fn entity_eligible(&self, q: QueueId, id: EntityId) -> bool {
         let rq = &self.queues[q.index()];
-        let all = rq.virtual_time.with(self.running(rq));
+        let all = rq.virtual_time.with(running(&self.entities, rq));
         all.weighted >= all.key(&self.entities[id]) * all.load
     }
 
@@ -99,7 +100,7 @@ impl Fair {
     /// itself counts in `V`.
     pub(super) fn eevdf_place(&mut self, q: QueueId, id: EntityId, new: bool) {
         let rq = &mut self.queues[q.index()];
-        let running = rq.curr.map(|c| &self.entities[c]).filter(|e| e.on_rq);
+        let running = running(&self.entities, rq);
         let load = rq.virtual_time.with(running).load;
         let keeps_lag = self.rules.place_lag && rq.nr_queued > 0 && load > 0;
         let average = rq.virtual_time.average(running);
@@ -271,7 +272,7 @@ impl Fair {
             return;
         }
         // V with this task, which is out of order if it waits.
-        let all = rq.virtual_time.with(self.running(rq)).with(Some(entity).filter(|_| waits));
+        let all = rq.virtual_time.with(running(&self.entities, rq)).with(Some(entity).filter(|_| waits));
         let average = all.zero.wrapping_add_signed(all.weighted.div_euclid(all.load.max(1)));
         let lag = scaled(average.wrapping_sub(entity.vruntime) as i64);
         let left = scaled(entity.deadline.wrapping_sub(average) as i64);
