@@ -2,11 +2,12 @@
 //!
 //! Both are counted in guests of Debian's 5.10.223 of one CPU, by a plugin in QEMU: instructions of user and kernel, and distinct lines that are
 //! fetched or read before they are written, from a process's first instruction on. Kernel code has four fifths of the instructions: a
-//! program of coreutils executes a million to load, link, do its work and end, and reads 8,500 lines, nearly half of them code.
+//! program of coreutils executes a million to load, link, do its work and end, and reads 9,000 lines, more than half of them code.
 //!
 //! The model takes each of those lines from memory once. A process mostly begins on a CPU that was idle for long, as the kernel forks to the
 //! idlest one. In its deepest state, a core's own caches are off, and where the L3 holds only what an L2 threw out, as on EPYC, code that one
-//! process fetched does not stay there for the next. That no line is found elsewhere is assumed. Lines that are written first, a third as many, cost nothing here.
+//! process fetched does not stay there for the next. That no line is found elsewhere is assumed. Lines that are written first, a
+//! third to half as many, cost nothing here. `script/count-processes` counts again.
 
 use crate::placement::Placement;
 use crate::program::{MemoryUse, Op, Spread, Work};
@@ -14,12 +15,12 @@ use crate::program::{MemoryUse, Op, Spread, Work};
 /// Core cycles of an instruction that finds its lines: measured for dbench's load, where the kernel has most of them, too (Linux 6.18 on a
 /// Xeon).
 pub(crate) const CYCLES_PER_INSTRUCTION: f64 = 0.514;
-/// Misses in flight. Measured on a Xeon of 150 ns to memory: `expr` takes 330 us longer where 700 MB were read before each run (medians of
-/// 200 pairs, six times), which is 37 ns for each of its 9,000 lines.
+/// Misses in flight. Measured on a Xeon of 150 ns to memory: `expr` takes 320 to 380 us longer where 700 MB were read before each run (medians of
+/// 200 pairs, five times), at 330 us 37 ns for each of its 9,000 lines.
 const OVERLAP: f64 = 4.1;
 /// How often a line is touched on average; at three times, spread at random, 95 % of a set are touched.
 const TOUCHES: f64 = 3.0;
-/// Instructions of a loaded program's start that the model charges for `execve`, for it is counted as a whole.
+/// Instructions that the model charges for `execve` itself, by the table of 5.10 for amd64: a program's count has them, too.
 const CHARGED_EXEC: f64 = 269_000.0;
 /// Instructions of a child before `execve` gives it a new address space, and lines that it reads until then.
 const CHILD: Counted = Counted { instructions: 104_000.0, lines: 2_150.0 };
