@@ -272,7 +272,8 @@ impl Fair {
             return;
         }
         // V with this task, which is out of order if it waits.
-        let all = rq.virtual_time.with(running(&self.entities, rq)).with(Some(entity).filter(|_| waits));
+        let all =
+            rq.virtual_time.with(running(&self.entities, rq)).with(Some(entity).filter(|_| waits));
         let average = all.zero.wrapping_add_signed(all.weighted.div_euclid(all.load.max(1)));
         let lag = scaled(average.wrapping_sub(entity.vruntime) as i64);
         let left = scaled(entity.deadline.wrapping_sub(average) as i64);
