@@ -40,7 +40,7 @@ const COMPILE: Work = Work { cycles: 820e6, spread: Spread::LogNormal(0.5) };
 const ASSEMBLE: Work = Work { cycles: 20e6, spread: Spread::LogNormal(0.7) };
 /// fixdep's work, and objtool's where there is one for each object, beside what a program of coreutils takes. Assumed.
 const NOTE: Work = Work { cycles: 15e6, spread: Spread::LogNormal(0.5) };
-/// gcc's driver, until it starts cc1; cc1 that compiles an empty file; as, on one. Counted as in [`crate::process`].
+/// gcc's driver, until it starts cc1; cc1 that compiles an empty file; as, on one. Counted as in `process`.
 const DRIVER: Counted = Counted { instructions: 1.65e6, lines: 8_950.0 };
 const EMPTY: Counted = Counted { instructions: 20.1e6, lines: 32_450.0 };
 const EMPTY_ASSEMBLY: Counted = Counted { instructions: 3.7e6, lines: 22_600.0 };
