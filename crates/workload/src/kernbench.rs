@@ -176,7 +176,8 @@ fn object(w: &mut Workload, tokens: QueueId) -> ProgramId {
     let cc1 = tool(w, COMPILER, COMPILE, COMPILER_MEMORY);
     let assembler = tool(w, "as", ASSEMBLE, ASSEMBLER_MEMORY);
     let gcc = driver(w, cc1, assembler);
-    let note = w.program("fixdep", TOOL.loaded(SPREAD, &[Op::Compute(NOTE)]));
+    let note = [Op::Memory(ASSEMBLER_MEMORY), Op::Compute(NOTE)];
+    let note = w.program("fixdep", TOOL.loaded(SPREAD, &note));
     let remove = w.program("rm", TOOL.loaded(SPREAD, &[]));
     shell(w, &[gcc, note, remove], &[Op::Send(tokens)])
 }

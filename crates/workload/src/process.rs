@@ -49,8 +49,8 @@ impl Counted {
         }
     }
 
-    /// The steps of a process that loads nothing.
-    pub(crate) fn steps(self, spread: Spread) -> [Op; 2] {
+    /// The steps of a process that loads nothing. Work after them touches none of these lines.
+    pub(crate) fn steps(self, spread: Spread) -> [Op; 3] {
         let cycles = self.instructions * CYCLES_PER_INSTRUCTION;
         let work = Work { cycles: cycles * median_of_mean(spread), spread };
         let memory = MemoryUse {
@@ -61,7 +61,8 @@ impl Counted {
             stream_set_bytes: 0.0,
             placement: Placement::Default,
         };
-        [Op::Memory(memory), Op::Compute(work)]
+        let still = MemoryUse { touches_per_kcycle: 0.0, ..memory };
+        [Op::Memory(memory), Op::Compute(work), Op::Memory(still)]
     }
 
     /// The steps of a child that loads a program of which this is counted from loading on, and then takes `more`, whose loops count from
@@ -73,10 +74,10 @@ impl Counted {
     }
 
     /// The steps of a process that loads another program, of which this is counted.
-    pub(crate) fn loaded_again(self, spread: Spread) -> [Op; 3] {
+    pub(crate) fn loaded_again(self, spread: Spread) -> [Op; 4] {
         let rest = Counted { instructions: self.instructions - CHARGED_EXEC, ..self };
-        let [memory, work] = rest.steps(spread);
-        [Op::Exec, memory, work]
+        let [memory, work, still] = rest.steps(spread);
+        [Op::Exec, memory, work, still]
     }
 }
 
@@ -104,6 +105,6 @@ mod tests {
         assert_eq!(memory.working_set_bytes, 9_050.0 * 64.0);
         let touches = memory.touches_per_kcycle * work.cycles / 1000.0;
         assert!((touches - 3.0 * 9_050.0).abs() < 1e-6, "{touches}");
-        assert_eq!(*to, 3);
+        assert_eq!(*to, 4);
     }
 }
