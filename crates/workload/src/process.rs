@@ -96,10 +96,17 @@ mod tests {
     #[test]
     fn a_loaded_program_takes_what_was_counted() {
         let ops = TOOL.loaded(Spread::Fixed, &[Op::Loop { to: 0, times: 2 }]);
-        let [Op::Exec, Op::Memory(memory), Op::Compute(work), Op::Loop { to, .. }] = &ops[..]
+        let [
+            Op::Exec,
+            Op::Memory(memory),
+            Op::Compute(work),
+            Op::Memory(still),
+            Op::Loop { to, .. },
+        ] = &ops[..]
         else {
             panic!("{ops:?}");
         };
+        assert!(memory.is_same_memory(still) && still.touches_per_kcycle == 0.0);
         let instructions = work.cycles / CYCLES_PER_INSTRUCTION + CHARGED_EXEC;
         assert!((instructions - 1_104_000.0).abs() < 1.0, "{instructions}");
         assert_eq!(memory.working_set_bytes, 9_050.0 * 64.0);
