@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 /// The program.
 const BPFTOOL: &str = "bpftool";
 
-/// How long a scheduler may stay whose pins are gone. A killed command leaves a bpftool behind that may just be enabling it, holds its map
-/// meanwhile, and ends when it finds nowhere to pin the link; so as long as enabling may take.
-const GONE_WITHIN: Duration = crate::scheduler::ENABLED_WITHIN;
+/// How long the kernel may take to enable a scheduler.
+pub(crate) const ENABLED_WITHIN: Duration = Duration::from_secs(120);
+/// How long a scheduler may stay whose pins are gone. A killed command leaves a bpftool behind that may still be enabling it. It holds the
+/// map meanwhile, and ends when it finds nowhere to pin the link.
+const GONE_WITHIN: Duration = ENABLED_WITHIN;
 const POLL: Duration = Duration::from_millis(50);
 
 /// Registers the object `file`; the directory `pins` of the BPF file system holds what keeps it registered.

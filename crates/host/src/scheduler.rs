@@ -3,6 +3,7 @@
 //! `enable_seq` counts the schedulers that were enabled and grows last, after `state` says `enabled`. A scheduler stayed if the class
 //! is enabled and the count is what it was after loading.
 
+use crate::bpf::ENABLED_WITHIN;
 use crate::computer::Computer;
 use crate::process::{self, Process};
 use crate::{HostError, bpf};
@@ -16,8 +17,6 @@ use std::time::{Duration, Instant};
 const CLASS: &str = "/sys/kernel/sched_ext";
 /// Where BPF objects are pinned.
 const PINS: &str = "/sys/fs/bpf/schedscape";
-/// How long the kernel may take to enable a scheduler.
-pub(crate) const ENABLED_WITHIN: Duration = Duration::from_secs(120);
 /// How long it may take to be rid of one.
 const GONE_WITHIN: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(20);

@@ -14,7 +14,6 @@
 
 #define MAX_CPUS 32
 #define MAX_SECTIONS 16
-#define EXPORT __attribute__((visibility("default")))
 
 /* Why a CPU had to ask another one. */
 enum kind {

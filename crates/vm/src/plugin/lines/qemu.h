@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What QEMU looks for in a plugin. */
+#define EXPORT __attribute__((visibility("default")))
+
 typedef uint64_t qemu_plugin_id_t;
 typedef uint32_t qemu_plugin_meminfo_t;
 
@@ -102,6 +105,7 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t at);
 size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t size);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 
 unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);

@@ -15,10 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPORT __attribute__((visibility("default")))
 EXPORT int qemu_plugin_version = 4;
-
-void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 
 enum side { KERNEL, USER };
 enum end { FORK, EXEC, EXIT, ENDS };
