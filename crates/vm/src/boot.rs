@@ -13,7 +13,8 @@
 //! every case the process group is killed and both threads are joined before `boot` returns. An error carries the last lines of the
 //! console.
 //!
-//! One fault is QEMU's own and is tried again: a breakpoint that the kernel has already taken out of its code (`stale_breakpoint`).
+//! Two faults are not the guest's and are tried again: a breakpoint that the kernel has already taken out of its code
+//! (`stale_breakpoint`), and a machine that is reset while its firmware speaks (`skiboot`).
 //!
 //! Nothing here knows what a guest runs: what it says goes to the caller as it comes. No file is written but QEMU's device tree, in
 //! the guest's own working directory.
@@ -69,7 +70,7 @@ pub struct Limits {
     pub total_s: u64,
 }
 
-/// How often a guest that dies of a breakpoint that is no longer there boots again.
+/// How often a guest that ends by QEMU's or the firmware's fault boots again.
 const AGAIN: usize = 2;
 
 /// A child that does not outlive its owner, with all that it starts: it leads a process group of its own.
@@ -97,27 +98,27 @@ pub(crate) fn boot(
     hear: &mut dyn FnMut(Said),
 ) -> Result<(), VmError> {
     for _ in 0..AGAIN {
-        let (mut booting, mut stale) = (true, false);
+        let (mut booting, mut foreign) = (true, false);
         let mut listen = |said: Said| {
             booting &= matches!(said, Said::Console(_));
             hear(said);
         };
-        let ended = attempt(qemu, guest, limits, stops, &mut listen, &mut stale);
-        if !(booting && stale) {
+        let ended = attempt(qemu, guest, limits, stops, &mut listen, &mut foreign);
+        if !(booting && foreign) {
             return ended;
         }
     }
     attempt(qemu, guest, limits, stops, hear, &mut false)
 }
 
-/// Boots `guest` once, and notes whether it died of a breakpoint that is no longer in its code.
+/// Boots `guest` once, and notes whether it ended by QEMU's or the firmware's fault.
 fn attempt(
     qemu: &Qemu,
     guest: &Guest,
     limits: Limits,
     stops: &[&AtomicBool],
     hear: &mut dyn FnMut(Said),
-    stale: &mut bool,
+    foreign: &mut bool,
 ) -> Result<(), VmError> {
     let mut command = command(qemu, guest)?;
     command.process_group(0);
@@ -149,10 +150,9 @@ fn attempt(
     };
     drop(child);
     readers.into_iter().flatten().for_each(|reader| drop(reader.join()));
-    let console = Vec::from(watch.console);
     ended.map_err(|what| {
-        *stale = watch.breakpoint && matches!(what, GuestFault::Panic(_));
-        GuestError { what, console }.into()
+        *foreign = watch.foreign(&what);
+        GuestError { what, console: Vec::from(watch.console) }.into()
     })
 }
 
@@ -286,6 +286,17 @@ impl Watch {
         let said = said.or(self.qemu.back()).cloned().unwrap_or_else(|| "nothing said".to_owned());
         GuestFault::Ended { status, said }
     }
+
+    /// Whether QEMU or the firmware is to blame. A machine that is reset ends QEMU with status 0 (`-no-reboot`).
+    fn foreign(&self, what: &GuestFault) -> bool {
+        match what {
+            GuestFault::Panic(_) => self.breakpoint,
+            GuestFault::Ended { status, .. } => {
+                status == "exit status: 0" && self.console.back().is_some_and(|line| skiboot(line))
+            }
+            _ => false,
+        }
+    }
 }
 
 fn keep(lines: &mut VecDeque<String>, line: String) {
@@ -314,6 +325,14 @@ fn fault_of(line: &str) -> Option<GuestFault> {
 /// translation can keep the breakpoint although the kernel has seen all CPUs pass. No processor does that.
 fn stale_breakpoint(line: &str) -> bool {
     line.contains("int3: 0000 [#1]")
+}
+
+/// Whether a line is from skiboot, the firmware of POWER machines. Its time has nanoseconds and a level: `[    1.460317650,7] `.
+///
+/// On a busy computer QEMU sometimes resets such a machine before skiboot has started the kernel.
+fn skiboot(line: &str) -> bool {
+    let time = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    time.is_some_and(|(time, _)| time.contains(','))
 }
 
 #[cfg(test)]

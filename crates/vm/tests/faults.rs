@@ -121,23 +121,42 @@ fn a_guest_that_panics() {
     );
 }
 
+/// How often a guest whose QEMU does `script` boots, and the first line of its error.
+fn boots(script: &str) -> (usize, String) {
+    let lab = Lab::new(&format!("echo >>${{0%/qemu}}/boots; {script}"));
+    let error = lab.fails(&AtomicBool::new(false));
+    let boots = std::fs::read_to_string(lab.dir.path().join("boots")).unwrap();
+    (boots.lines().count(), error.lines().next().unwrap().to_owned())
+}
+
+/// A script that ends well from its second boot on, and does `script` before.
+fn second_time_well(script: &str) -> String {
+    format!("[ $(wc -l <${{0%/qemu}}/boots) -ge 2 ] && {{ echo '@@done'; exit; }}; {script}")
+}
+
+const NO_CAPTURE: &str = "guest failed (done): it sent no capture.tar.gz";
+
 /// QEMU's own fault boots again, twice at most, and only while nothing has come from the guest.
 #[test]
 fn a_guest_that_stops_at_a_stale_breakpoint() {
     let panic = "echo '[ 3.7] Oops: int3: 0000 [#1] SMP NOPTI'; \
                  echo '[ 3.7] Kernel panic - not syncing: Fatal exception in interrupt'";
-    let boots = |script: &str| {
-        let lab = Lab::new(&format!("echo >>${{0%/qemu}}/boots; {script}"));
-        let error = lab.fails(&AtomicBool::new(false));
-        let boots = std::fs::read_to_string(lab.dir.path().join("boots")).unwrap();
-        (boots.lines().count(), error.lines().next().unwrap().to_owned())
-    };
     let fatal = "guest: kernel panic: Fatal exception in interrupt".to_owned();
     assert_eq!(boots(panic), (3, fatal.clone()));
-    let second =
-        format!("[ $(wc -l <${{0%/qemu}}/boots) -ge 2 ] && {{ echo '@@done'; exit; }}; {panic}");
-    assert_eq!(boots(&second), (2, "guest failed (done): it sent no capture.tar.gz".to_owned()));
+    assert_eq!(boots(&second_time_well(panic)), (2, NO_CAPTURE.to_owned()));
     assert_eq!(boots(&format!("echo '@@note begun'; {panic}")), (1, fatal));
+}
+
+/// So does a machine that its firmware resets; one that its kernel resets does not.
+#[test]
+fn a_machine_that_its_firmware_resets() {
+    let reset = "echo '[    1.460317650,7] PHB[0:0] X[PE]='";
+    let ended = "guest: QEMU ended early (exit status: 0): nothing said".to_owned();
+    assert_eq!(boots(reset), (3, ended.clone()));
+    assert_eq!(boots(&second_time_well(reset)), (2, NO_CAPTURE.to_owned()));
+    let kernel = format!("{reset}; echo '[    1.500000] reboot: Restarting system'");
+    assert_eq!(boots(&kernel), (1, ended));
+    assert_eq!(boots(&format!("{reset}; exit 1")).0, 1);
 }
 
 #[test]
