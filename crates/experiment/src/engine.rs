@@ -247,9 +247,8 @@ impl Engine for SimEngine {
 impl SimJob {
     /// A run as it is stored.
     pub(crate) fn finished(&self, run: u32, seed: u64, result: RunResult) -> Run {
-        let RunResult { mut metrics, mut single_times, counters, end_ns, energy_j } = result;
-        if !energy_j.is_empty() {
-            let watts = energy_j.iter().sum::<f64>() / (end_ns as f64 / 1e9);
+        let RunResult { mut metrics, mut single_times, counters, power_w, .. } = result;
+        if let Some(watts) = power_w {
             metrics.extend(power::values(&self.metrics, &metrics, watts));
         }
         single_times.resize(metrics.len(), vec![]);

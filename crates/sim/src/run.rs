@@ -16,4 +16,6 @@ pub struct RunResult {
     pub end_ns: u64,
     /// Energy of each package over the run, in J; none where clocks are not modelled.
     pub energy_j: Vec<f64>,
+    /// Mean power of all packages over the measured time ([`workload::Workload::measured`]), in W; `None` where clocks are not modelled.
+    pub power_w: Option<f64>,
 }

@@ -235,15 +235,15 @@ impl Scenario {
         let single_times = |m: &Metric| single_times(m.reading, &sim.recording.recorded);
         let single_times = self.setup.workload.metrics.iter().map(single_times).collect();
         let end_ns = sim.w.now_ns;
-        let energy_j = sim.energies_j();
+        let (energy_j, power_w) = (sim.energies_j(), sim.power_w());
         let counters = sim.w.counters;
-        Ok((RunResult { metrics, single_times, end_ns, energy_j, counters }, sim.core))
+        Ok((RunResult { metrics, single_times, end_ns, energy_j, power_w, counters }, sim.core))
     }
 }
 
 fn read(
     metric: &Metric,
-    Recording { recorded, counted, marks }: &Recording,
+    Recording { recorded, counted, marks, .. }: &Recording,
 ) -> Result<f64, SimError> {
     let seconds = |from: workload::MarkId, to: workload::MarkId| {
         let (from, to) = (marks[from.index()]?, marks[to.index()]?);

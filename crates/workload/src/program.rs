@@ -92,6 +92,8 @@ pub struct Workload {
     pub clients: Vec<Clients>,
     /// Results.
     pub metrics: Vec<Metric>,
+    /// Where the time begins and ends over which power is measured; all of the run where absent.
+    pub measured: Option<(MarkId, MarkId)>,
     /// By program: path of the control group in which its tasks begin, where the workload says so. Programs beyond its end have none.
     pub groups: Vec<Option<String>>,
     /// Messages that are in a queue when the run ends, such as the tokens of a job server.

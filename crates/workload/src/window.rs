@@ -11,8 +11,11 @@ pub(crate) struct Window {
 }
 
 impl Window {
+    /// A window of `w`, in which power is measured, too.
     pub(crate) fn new(w: &mut Workload) -> Window {
-        Window { open: w.flag(), from: w.mark(), to: w.mark() }
+        let window = Window { open: w.flag(), from: w.mark(), to: w.mark() };
+        w.measured = Some((window.from, window.to));
+        window
     }
 
     /// Steps of the main task after it has started the others: it sleeps and watches the clock.

@@ -173,7 +173,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
             }
             Some(&Op::Refill(pool)) => self.shared.pools[pool.index()].refill(),
             Some(&Op::Connect(id)) => self.shared.routes.connect(id, cpu),
-            Some(&Op::Mark(mark)) => self.recording.marks[mark.0 as usize] = Some(self.w.now_ns),
+            Some(&Op::Mark(mark)) => self.mark(mark),
             Some(Op::Stamp) => self.w.tasks[task.index()].stamp_ns = self.w.now_ns,
             Some(&Op::Record { histogram, since }) => {
                 let since_ns = self.since_ns(task, since);

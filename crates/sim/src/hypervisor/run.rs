@@ -48,7 +48,7 @@ pub(super) fn run(h: &Hypervisor, seed: u64) -> Result<RunResult, SimError> {
     let single_times = vec![vec![]; metrics.len()];
     let (end_ns, counters) = (run.sim.w.now_ns, run.sim.w.counters);
     let counters = Counters { prefetching, ..counters };
-    Ok(RunResult { metrics, single_times, counters, end_ns, energy_j: vec![] })
+    Ok(RunResult { metrics, single_times, counters, end_ns, energy_j: vec![], power_w: None })
 }
 
 impl<'a> Run<'a> {

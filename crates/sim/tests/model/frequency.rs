@@ -5,7 +5,7 @@ use kernel::{Kernel, Version};
 use machine::Machine;
 use setting::{AmdPstateMode, DriverChoice, Frequency, Governor, Invariance, MaxFreq, Setting};
 use sim::{RunResult, Scenario, SimError, Trace};
-use workload::{Op, Reading, Spawn, Spread, Work, Workload};
+use workload::{MarkId, Op, Reading, Spawn, Spread, Work, Workload};
 
 const MS: u64 = 1_000_000;
 
@@ -334,6 +334,32 @@ impl Trace for Joules {
         self.packages.resize(self.packages.len().max(package + 1), (0, 0.0, 0.0));
         self.packages[package] = (at_ns, watts, joules.unwrap_or(0.0));
     }
+}
+
+/// What comes before the measured time and after it, as a benchmark's start does, is not part of its power.
+#[test]
+fn power_is_that_of_the_measured_time() {
+    let machine = epyc();
+    let idle = Op::Sleep { mean_ns: 100e6, spread: Spread::Fixed };
+    let busy = Op::Compute(Work::fixed(200e6));
+    let alone = |ops: Vec<Op>, measured| {
+        let mut w = timed(0.0, 1.0);
+        w.programs[0].ops = ops;
+        w.measured = measured;
+        run(&machine, w, &governed(Governor::Performance))
+    };
+    let (from, to) = (MarkId(0), MarkId(1));
+    let (begin, end) = (Op::Mark(from), Op::Mark(to));
+    let only_busy = alone(vec![begin.clone(), busy.clone(), end.clone(), Op::Stop], None);
+    let ops = vec![idle.clone(), begin, busy, end, idle, Op::Stop];
+    let all = alone(ops.clone(), None);
+    let part = alone(ops, Some((from, to)));
+    near(all.power_w.expect("a power"), watts(&all), 1e-9);
+    near(only_busy.power_w.expect("a power"), watts(&only_busy), 1e-9);
+    // Clocks take up to a slot to rise where the core was idle before.
+    near(part.power_w.expect("a power"), watts(&only_busy), 2e-3);
+    let floor = machine.constants.value("package_idle_w").expect("a constant");
+    assert!(watts(&all) - floor < 0.4 * (watts(&only_busy) - floor), "{} W", watts(&all));
 }
 
 #[test]
