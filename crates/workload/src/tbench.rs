@@ -16,9 +16,10 @@
 //! writes of 25.7 KB, most of 65536, 4096 or 1. The cycle here has 33 operations with those shares: 9 reads and 3 writes, of
 //! 5.5 KB an operation (5.4 KB in the load). Throughput counts what is read and written, in 10^6 bytes.
 
+use crate::placement::Placement;
 use crate::program::{
-    BarrierId, ConnectionId, Metric, Op, Program, ProgramId, Queue, QueueId, QueueKind, Reading,
-    Since, Work, Workload,
+    BarrierId, ConnectionId, MemoryUse, Metric, Op, Program, ProgramId, Queue, QueueId, QueueKind,
+    Reading, Since, Work, Workload,
 };
 use crate::window::Window;
 use crate::{WorkloadError, check, launch};
@@ -46,6 +47,9 @@ const BUFFER_COPY: f64 = 0.65;
 const LINES_IN_FLIGHT: u32 = 11;
 /// Bytes of a line that a packet's data is counted in.
 const LINE_BYTES: u32 = 64;
+/// Bytes that each end comes back to: its buffer, which every packet leaves and reaches from its start (`strace`), the largest of 64 KiB, and
+/// two blocks of 32 KiB that its sockets fill in turn (`skb_page_frag_refill`, as many as the largest packet has).
+const BUFFERS_BYTES: f64 = 128.0 * 1024.0;
 
 /// Instructions of the start beyond those of `fork` itself, nearly all of them the kernel's. Counted: `sched_switch`, `sched_process_fork` and a probe
 /// in `tcp_v4_connect` in a guest of one CPU whose clock counts instructions, tbench 4.0 of Debian with six clients on 5.10.223; means. The parent takes
@@ -312,19 +316,31 @@ impl Connection {
         let mut work = 0.0;
         for (operation, request, answer) in self.operations() {
             work += CLIENT_CYCLES + costs.copy_cycles(operation.request_bytes());
-            ops.extend([compute(work), Op::Send(request), Op::Receive(answer)]);
+            match operation {
+                // It reads its buffer and writes its blocks.
+                Write(bytes) => ops.extend(copy(work, 2 * bytes)),
+                Small | Read(_) => ops.push(compute(work)),
+            }
+            ops.extend([Op::Send(request), Op::Receive(answer)]);
             work = costs.read_cycles + costs.copy_cycles(HEADER_BYTES);
         }
         ops.push(compute(work));
     }
 
     fn server(&self, w: &mut Workload, costs: &Costs) -> ProgramId {
-        let serve = |(operation, request, answer): (Operation, QueueId, QueueId)| {
+        let mut ops = Vec::new();
+        for (operation, request, answer) in self.operations() {
             let bytes = operation.request_bytes() + operation.answer_bytes();
             let work = SERVER_CYCLES + costs.read_cycles + costs.copy_cycles(bytes);
-            [Op::Receive(request), compute(work), Op::Send(answer)]
-        };
-        let mut ops: Vec<Op> = self.operations().flat_map(serve).collect();
+            ops.push(Op::Receive(request));
+            match operation {
+                // The client's blocks are counted with the packet.
+                Write(bytes) => ops.extend(copy(work, bytes)),
+                Read(bytes) => ops.extend(copy(work, 2 * bytes)),
+                Small => ops.push(compute(work)),
+            }
+            ops.push(Op::Send(answer));
+        }
         ops.push(Op::Loop { to: 0, times: 0 });
         w.program(SERVER, ops)
     }
@@ -332,6 +348,22 @@ impl Connection {
 
 fn compute(cycles: f64) -> Op {
     Op::Compute(Work::fixed(cycles))
+}
+
+/// Work of so many `cycles` in which an end touches `bytes` of its buffer and its blocks.
+fn copy(cycles: f64, bytes: u32) -> [Op; 3] {
+    let touches_per_kcycle = f64::from(bytes.div_ceil(LINE_BYTES)) / (cycles / 1000.0);
+    let memory = |touches_per_kcycle| {
+        Op::Memory(MemoryUse {
+            working_set_bytes: BUFFERS_BYTES,
+            touches_per_kcycle,
+            overlap: f64::from(LINES_IN_FLIGHT),
+            stream_bytes_per_kcycle: 0.0,
+            stream_set_bytes: 0.0,
+            placement: Placement::Default,
+        })
+    };
+    [memory(touches_per_kcycle), compute(cycles), memory(0.0)]
 }
 
 /// A packet without data is within what a wake-up fetches.

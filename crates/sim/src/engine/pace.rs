@@ -42,7 +42,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
 
     /// Whether steps of `task` take memory time.
     pub(super) fn uses_memory(&self, task: TaskId) -> bool {
-        self.memory.paced && self.memory.working_sets.has(task)
+        self.memory.paced && self.memory.working_sets.is_used(task)
     }
 
     /// `task`, which runs on `cpu`, uses memory like this from now on.
@@ -64,7 +64,7 @@ impl<'a, K: Core, T: Trace> Sim<'a, K, T> {
         self.use_line(cpu, used);
         let computes =
             matches!(op, Some(Op::Compute(_) | Op::Portion(_) | Op::WorkWhileSet { .. }));
-        if computes && self.memory.working_sets.has(task) {
+        if computes && self.memory.working_sets.is_used(task) {
             self.look_ahead(cpu, task);
         } else {
             self.leave_memory(cpu);

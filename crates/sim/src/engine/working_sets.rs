@@ -19,6 +19,8 @@ use workload::MemoryUse;
 
 /// Caches in which a task's bytes are remembered; those with the fewest are forgotten first.
 const MAX_PLACES: usize = 16;
+/// A debt that is not worth slowing a step down for, in ns.
+const DEBT_NS: f64 = 1.0;
 
 /// Part of a working set in one cache.
 #[derive(Debug, Clone, Copy)]
@@ -143,8 +145,11 @@ impl WorkingSets {
         *slot = Some(WorkingSet { used, warm: Vec::with_capacity(MAX_PLACES), owed });
     }
 
-    pub(super) fn has(&self, task: TaskId) -> bool {
-        self.sets.get(task.index()).is_some_and(Option::is_some)
+    /// Whether steps of `task` take memory time: it uses memory now, or owes for what it used.
+    pub(super) fn is_used(&self, task: TaskId) -> bool {
+        let Some(Some(set)) = self.sets.get(task.index()) else { return false };
+        let MemoryUse { touches_per_kcycle, stream_bytes_per_kcycle, .. } = set.used;
+        touches_per_kcycle + stream_bytes_per_kcycle > 0.0 || set.owed.ns(1.0) > DEBT_NS
     }
 
     /// The task did `cycles` since it was last accounted for, and spent `paid` on memory; what came of that.
