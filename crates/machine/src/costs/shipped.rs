@@ -19,6 +19,7 @@ const TABLES: &[(&str, &str)] = tables![
     "amd64-7.2",
     "arm64-6.1",
     "arm64-6.12",
+    "arm64-7.2",
     "ppc64el-6.12",
     "ppc64el-7.2",
 ];
