@@ -79,7 +79,7 @@ fn watched_watts_are_the_stored_power() {
     let (head, _) = text.split_once("[[workload]]").expect("workloads");
     // Without a window: its power is that of the whole run.
     let hackbench = "[[workload]]\nname = \"hackbench\"\ntitle = \"h\"\nruns = 1\n[workload.hackbench]\ngroups = 1\nfds = 2\ndatasize = 100\npipe = true\n\
-                     loops = 100\nloops_run = 100\n";
+                     loops = 100\n";
     let head = head.replace("study = \"epyc-7742-frequency-invariance\"", "");
     let (plan, results) = one_run(&format!("{head}{hackbench}"));
     let stored = &results.workloads[0];
