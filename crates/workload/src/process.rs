@@ -61,8 +61,7 @@ impl Counted {
             stream_set_bytes: 0.0,
             placement: Placement::Default,
         };
-        let still = MemoryUse { touches_per_kcycle: 0.0, ..memory };
-        [Op::Memory(memory), Op::Compute(work), Op::Memory(still)]
+        memory.during(work)
     }
 
     /// The steps of a child that loads a program of which this is counted from loading on, and then takes `more`, whose loops count from

@@ -353,17 +353,15 @@ fn compute(cycles: f64) -> Op {
 /// Work of so many `cycles` in which an end touches `bytes` of its buffer and its blocks.
 fn copy(cycles: f64, bytes: u32) -> [Op; 3] {
     let touches_per_kcycle = f64::from(bytes.div_ceil(LINE_BYTES)) / (cycles / 1000.0);
-    let memory = |touches_per_kcycle| {
-        Op::Memory(MemoryUse {
-            working_set_bytes: BUFFERS_BYTES,
-            touches_per_kcycle,
-            overlap: f64::from(LINES_IN_FLIGHT),
-            stream_bytes_per_kcycle: 0.0,
-            stream_set_bytes: 0.0,
-            placement: Placement::Default,
-        })
+    let memory = MemoryUse {
+        working_set_bytes: BUFFERS_BYTES,
+        touches_per_kcycle,
+        overlap: f64::from(LINES_IN_FLIGHT),
+        stream_bytes_per_kcycle: 0.0,
+        stream_set_bytes: 0.0,
+        placement: Placement::Default,
     };
-    [memory(touches_per_kcycle), compute(cycles), memory(0.0)]
+    memory.during(Work::fixed(cycles))
 }
 
 /// A packet without data is within what a wake-up fetches.

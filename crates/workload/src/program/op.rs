@@ -95,6 +95,12 @@ pub struct MemoryUse {
 }
 
 impl MemoryUse {
+    /// `work` in which memory is used like this. What follows leaves that memory alone until told otherwise.
+    pub(crate) fn during(self, work: Work) -> [Op; 3] {
+        let still = MemoryUse { touches_per_kcycle: 0.0, stream_bytes_per_kcycle: 0.0, ..self };
+        [Op::Memory(self), Op::Compute(work), Op::Memory(still)]
+    }
+
     /// Whether this goes on with the pages of `other`.
     pub fn is_same_memory(&self, other: &MemoryUse) -> bool {
         self.working_set_bytes == other.working_set_bytes
