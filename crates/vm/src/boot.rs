@@ -329,7 +329,7 @@ fn stale_breakpoint(line: &str) -> bool {
 
 /// Whether a line is from skiboot, the firmware of POWER machines. Its time has nanoseconds and a level: `[    1.460317650,7] `.
 ///
-/// On a busy computer QEMU sometimes resets such a machine before skiboot has started the kernel.
+/// QEMU was seen to reset such a machine on a busy computer before skiboot had started the kernel.
 fn skiboot(line: &str) -> bool {
     let time = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     time.is_some_and(|(time, _)| time.contains(','))
